@@ -1,0 +1,69 @@
+"""One exception tree.
+
+    RooflineError
+    ├── InputError            a value is out of bounds or malformed
+    │   ├── UnknownIdError    no such model, device, format or engine; names the nearest
+    │   ├── MissingFactError  the fact asked for is not known; names what is
+    │   ├── ConfigurationError  a model file says something that is not understood
+    │   ├── PlanError         a parallel plan that the model or the machine cannot follow
+    │   └── LinkError         a link that cannot be read at all
+    └── CatalogError          a catalogue file that breaks its own rules
+
+Every message is one sentence that says what is wrong and what would be right.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RooflineError(Exception):
+    """Anything this library raises on purpose; catch it to show its message to a person."""
+
+
+class InputError(RooflineError):
+    """A value given from outside is out of bounds or malformed."""
+
+
+class UnknownIdError(InputError):
+    """No entry has this id; the nearest ids are named."""
+
+    def __init__(self, kind: str, given: str, known: Iterable[str]) -> None:
+        self.nearest = nearest_ids(given, known)
+        shown = given if len(given) <= 60 else f"{given[:57]}..."
+        hint = f"nearest: {', '.join(self.nearest)}" if self.nearest else f"list them with 'roofline catalog {kind}'"
+        super().__init__(f"no {kind} called {shown!r}; {hint}.")
+
+
+class MissingFactError(InputError):
+    """The fact asked for has no entry; what is there is named. It is never scaled from a neighbour."""
+
+
+class ConfigurationError(InputError):
+    """A model file holds, or lacks, something that matters and is not understood."""
+
+
+class PlanError(InputError):
+    """A parallel plan that the model or the machine cannot follow."""
+
+
+class LinkError(InputError):
+    """A link or scenario file that cannot be read at all."""
+
+
+class CatalogError(RooflineError):
+    """A catalogue file breaks its own rules."""
+
+
+def nearest_ids(given: str, known: Iterable[str], n: int = 4) -> tuple[str, ...]:
+    """Ids that look like the one given, best first.
+
+    >>> nearest_ids("a40x", ["a40", "h100-sxm"])
+    ('a40',)
+    """
+    wanted = given.lower()[:200]
+    ids = list(known)
+    inside = sorted((i for i in ids if wanted and (wanted in i or i in wanted)), key=lambda i: (abs(len(i) - len(wanted)), i))
+    close = difflib.get_close_matches(wanted, ids, n=n, cutoff=0.5)
+    return tuple(dict.fromkeys([*inside[:n], *close]))[:n]

@@ -1,0 +1,1 @@
+"""The nouns: frozen, validated values that text becomes."""

@@ -1,0 +1,101 @@
+"""The only place where prefixes become numbers: a unit table for facts, and display of numbers for people."""
+
+from __future__ import annotations
+
+from math import isfinite, log10
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = float | NDArray[np.float64]
+"""A scalar or an array that broadcasts: the only numeric type inside the library."""
+
+Unit = Literal[
+    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
+    "GB/s", "TB/s", "Gbit/s",
+    "GFLOP/s", "TFLOP/s", "PFLOP/s", "TOP/s",
+    "us", "ms", "s",
+    "W", "kW",
+    "USD", "USD/h",
+    "1",
+]  # fmt: skip
+
+KILO, MEGA, GIGA, TERA, PETA = 1e3, 1e6, 1e9, 1e12, 1e15
+KIBI, MEBI, GIBI, TEBI = 2.0**10, 2.0**20, 2.0**30, 2.0**40
+MILLI, MICRO = 1e-3, 1e-6
+BITS_PER_BYTE = 8.0
+SECONDS_PER_HOUR = 3600.0
+HOURS_PER_YEAR = 8766.0
+PER_MILLION = 1e6
+
+_TO_BASE: dict[str, float] = {
+    "B": 1.0, "kB": KILO, "MB": MEGA, "GB": GIGA, "TB": TERA, "KiB": KIBI, "MiB": MEBI, "GiB": GIBI, "TiB": TEBI,
+    "GB/s": GIGA, "TB/s": TERA, "Gbit/s": GIGA / BITS_PER_BYTE,
+    "GFLOP/s": GIGA, "TFLOP/s": TERA, "PFLOP/s": PETA, "TOP/s": TERA,
+    "us": MICRO, "ms": MILLI, "s": 1.0,
+    "W": 1.0, "kW": KILO,
+    "USD": 1.0, "USD/h": 1.0,
+    "1": 1.0,
+}  # fmt: skip
+
+_PREFIXES = [(PETA, "P"), (TERA, "T"), (GIGA, "G"), (MEGA, "M"), (KILO, "k")]
+
+
+def to_base(value: float, unit: Unit) -> float:
+    """Convert a printed value to base units (byte, second, FLOP, watt, USD).
+
+    >>> to_base(3.35, "TB/s")
+    3350000000000.0
+    >>> to_base(400, "Gbit/s")
+    50000000000.0
+    """
+    return value * _TO_BASE[unit]
+
+
+def units() -> tuple[str, ...]:
+    """Every unit a fact may be given in."""
+    return get_args(Unit)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with honest precision, thousands separated.
+
+    >>> significant(7812.4), significant(61.26), significant(0.01234), significant(0)
+    ('7,810', '61.3', '0.0123', '0')
+    """
+    if not isfinite(value):
+        return "n/a"
+    if value == 0:
+        return "0"
+    exponent = int(np.floor(log10(abs(value))))
+    rounded = round(value, digits - 1 - exponent)
+    if abs(rounded) >= 10 ** (digits - 1):
+        return f"{rounded:,.0f}"
+    decimals = max(0, digits - 1 - int(np.floor(log10(abs(rounded)))))
+    return f"{rounded:,.{decimals}f}" if abs(rounded) >= MILLI / 10 else f"{rounded:.{digits - 1}e}"
+
+
+def with_prefix(value: float, unit: str, digits: int = 3) -> str:
+    """A number with a decimal prefix.
+
+    >>> with_prefix(989.4e12, "FLOP/s"), with_prefix(3.35e12, "B/s")
+    ('989 TFLOP/s', '3.35 TB/s')
+    """
+    for factor, prefix in _PREFIXES:
+        if abs(value) >= factor * (1 - 10.0**-digits):
+            return f"{significant(value / factor, digits)} {prefix}{unit}"
+    return f"{significant(value, digits)} {unit}"
+
+
+def duration(value_s: float) -> str:
+    """A time in the unit people would say.
+
+    >>> duration(0.0123), duration(2.5), duration(4.2e-5)
+    ('12.3 ms', '2.50 s', '42.0 µs')
+    """
+    if value_s >= 1:
+        return f"{significant(value_s)} s"
+    if value_s >= MILLI:
+        return f"{significant(value_s / MILLI)} ms"
+    return f"{significant(value_s / MICRO)} µs"

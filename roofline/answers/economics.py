@@ -1,0 +1,111 @@
+"""A predicted speed joined to a price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.answers.report import Cost, Times
+from roofline.catalog.hardware import purchase_usd, rental_usd_per_h
+from roofline.formulas.cost import blended_usd_per_token, ownership_usd_per_h, rental_usd_per_token
+from roofline.formulas.energy import energy_j_per_token
+from roofline.specs.hardware import Accelerator
+from roofline.specs.scenario import Scenario
+from roofline.units import PER_MILLION, Floats
+
+LIFE_YEARS = 4.0
+RESIDUAL_FRAC = 0.1
+PUE = 1.0
+ELECTRICITY_USD_PER_KWH = 0.125
+"""Owned hardware where nobody rents it out: four years, a tenth left, United States all-sector retail price of 2022."""
+
+
+@dataclass(frozen=True)
+class DevicePrice:
+    """What an hour of one device costs, and why."""
+
+    usd_per_h: float | None
+    basis: str
+
+
+def device_price(scenario: Scenario, accelerator: Accelerator) -> DevicePrice:
+    """Your price, else the median of dated rental quotes, else the cost of owning one."""
+    if scenario.usd_per_device_hour is not None:
+        return DevicePrice(scenario.usd_per_device_hour, "your price")
+    rental = rental_usd_per_h(accelerator)
+    if rental is not None:
+        return DevicePrice(rental[0], rental[1])
+    bought = purchase_usd(accelerator)
+    if bought is None:
+        return DevicePrice(None, f"no price is known for {accelerator.id}: give your own price per device hour")
+    power_w = accelerator.tdp.base if accelerator.tdp else 0.0
+    owned = ownership_usd_per_h(
+        purchase_usd=bought[0],
+        residual_frac=RESIDUAL_FRAC,
+        life_years=LIFE_YEARS,
+        utilisation_frac=1.0,
+        power_w=power_w,
+        pue=PUE,
+        electricity_usd_per_kwh=ELECTRICITY_USD_PER_KWH,
+    )
+    basis = (
+        f"owned: {bought[1]}, {LIFE_YEARS:g} years, {RESIDUAL_FRAC:.0%} left, "
+        f"{power_w:g} W at {ELECTRICITY_USD_PER_KWH:g} USD/kWh"
+    )
+    return DevicePrice(float(owned), basis)
+
+
+def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats) -> Floats | None:
+    """Price of a million tokens at a system rate, all devices paid for; None without a price."""
+    if price.usd_per_h is None:
+        return None
+    per_token = rental_usd_per_token(
+        n_devices=scenario.devices,
+        price_usd_per_h=price.usd_per_h,
+        tokens_per_s=tokens_per_s,
+        utilisation_frac=scenario.utilisation,
+    )
+    return per_token * PER_MILLION
+
+
+def cost(scenario: Scenario, accelerator: Accelerator, expected: Times, low: Times, high: Times, limit: Times) -> Cost:
+    """Cost of input and output tokens, each charged for the device time it takes."""
+    price = device_price(scenario, accelerator)
+
+    def usd(tokens_per_s: Floats) -> float | None:
+        value = usd_per_million(scenario, price, tokens_per_s)
+        return None if value is None or not np.isfinite(value) else float(value)
+
+    inputs, outputs = usd(expected.prefill_tokens_per_s), usd(expected.output_tokens_per_s)
+    blended = None
+    if inputs is not None and outputs is not None:
+        blended = float(
+            blended_usd_per_token(
+                input_usd_per_token=inputs,
+                output_usd_per_token=outputs,
+                n_input_tokens=scenario.input_tokens,
+                n_output_tokens=scenario.output_tokens,
+            )
+        )
+    joules = None
+    if accelerator.tdp is not None and np.isfinite(expected.output_tokens_per_s):
+        joules = float(
+            energy_j_per_token(
+                n_devices=scenario.devices, power_w=accelerator.tdp.base, pue=PUE, tokens_per_s=expected.output_tokens_per_s
+            )
+        )
+    return Cost(
+        usd_per_million_input_tokens=inputs,
+        usd_per_million_cached_input_tokens=None,
+        usd_per_million_output_tokens=outputs,
+        usd_per_million_tokens=blended,
+        usd_per_hour=None if price.usd_per_h is None else price.usd_per_h * scenario.devices,
+        joules_per_output_token=joules,
+        grams_co2e_per_million_tokens=None,
+        usd_per_million_output_tokens_low=usd(high.output_tokens_per_s),
+        usd_per_million_output_tokens_high=usd(low.output_tokens_per_s),
+        usd_per_million_output_tokens_at_limit=usd(limit.output_tokens_per_s),
+        usd_per_device_hour=price.usd_per_h,
+        basis=price.basis,
+    )

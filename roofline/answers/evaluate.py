@@ -1,0 +1,312 @@
+"""One scenario, one report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from roofline.answers.economics import cost
+from roofline.answers.report import Bound, Formats, Memory, OperatorRow, Phase, Plan, Report
+from roofline.answers.resolve import Resolved, resolve
+from roofline.answers.speeds import Speeds, ranked, speeds
+from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
+from roofline.errors import PlanError
+from roofline.formulas.bounds import critical_batch_experts_tokens, critical_batch_tokens, mbu_frac, mfu_frac, ridge_point_flops_per_byte
+from roofline.performance.memory import footprint, held_sequences
+from roofline.performance.planning import Choice, Workload, choose
+from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
+from roofline.performance.sharding import Request, Shard, candidates
+from roofline.performance.timing import NetworkTime, OpTime, StepTime
+from roofline.performance.weights import weight_bytes
+from roofline.specs.scenario import Scenario
+from roofline.units import Floats
+
+_DEVICE_LADDER = tuple(sorted({m * 2**k for k in range(17) for m in (1, 3)}))
+"""Counts of devices tried when a load does not fit."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A chosen plan with its times."""
+
+    choice: Choice
+    batch: float
+    service: Service
+    speeds: Speeds
+
+
+def evaluate(scenario: Scenario) -> Report:
+    """What limits this load, how fast it runs, whether it fits, and what a token costs.
+
+    Raises
+    ------
+    RooflineError
+        The scenario names something that does not exist or cannot be: one sentence says what would be right.
+    """
+    found = resolve(scenario)
+    run = _run(scenario, found)
+    times = run.speeds
+    bounds: dict[Phase, Bound] = {"prefill": _bound(run.service.prefill), "decode": _bound(run.service.decode)}
+    price = cost(scenario, found.accelerator, times.expected, times.low, times.high, times.limit)
+    memory = _memory(scenario, found, run)
+    doubled = _doubled_step_s(scenario, found, run, memory)
+    dense, experts = _critical_batches(found)
+    return Report(
+        scenario=scenario,
+        model_name=found.model.name,
+        hardware_name=found.accelerator.name,
+        batch=int(run.batch),
+        context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
+        plan=_plan(run.choice, found),
+        formats=_formats(found),
+        memory=memory,
+        critical_batch_dense=dense,
+        critical_batch_with_experts=experts,
+        ridge_flops_per_byte=float(
+            ridge_point_flops_per_byte(
+                peak_flops_per_s=found.formats.gemm_flops_per_s, bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s
+            )
+        ),
+        peak_flops_per_s={dtype: fact.base for dtype, fact in found.accelerator.peaks.items()},
+        bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
+        limit=times.limit,
+        expected=times.expected,
+        expected_low=times.low,
+        expected_high=times.high,
+        bound=bounds,
+        shares={"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)},
+        mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
+        mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
+        cost=price,
+        operators=(*_operators("prefill", run.service.prefill), *_operators("decode", run.service.decode)),
+        sentence=sentence(found, run.batch, run.service, bounds, memory, doubled, experts),
+        assumptions=assumptions(found, scenario),
+        reasons=reasons(found, scenario, memory, price, run.choice),
+        sources=source_lines(found),
+    )
+
+
+def _run(scenario: Scenario, found: Resolved) -> _Run:
+    choice = choose(found.structure, found.request, found.formats, found.machine, workload(scenario))
+    batch = max(1.0, choice.batch if np.isfinite(choice.batch) else 1.0)
+    result = service(
+        found.structure, choice.shard, found.formats, found.machine, batch, scenario.input_tokens, scenario.output_tokens
+    )
+    load = (float(scenario.input_tokens), float(scenario.output_tokens))
+    return _Run(choice, batch, result, speeds(result, choice.shard, found.engine, batch, load, choice.fits))
+
+
+def workload(scenario: Scenario) -> Workload:
+    """The load of a scenario as numbers."""
+    return Workload(
+        prompt_tokens=float(scenario.input_tokens),
+        output_tokens=float(scenario.output_tokens),
+        batch=float("nan") if scenario.batch is None else float(scenario.batch),
+        request_rate=float("nan") if scenario.request_rate is None else scenario.request_rate,
+    )
+
+
+def _plan(choice: Choice, found: Resolved) -> Plan:
+    shard = choice.shard
+    return Plan(
+        tensor_parallel=int(cast(float, shard.tensor)),
+        pipeline_parallel=int(cast(float, shard.pipeline)),
+        data_parallel=int(cast(float, shard.data)),
+        expert_parallel=int(cast(float, shard.expert)),
+        attention_data_parallel=bool(shard.attention_data),
+        devices_used=int(cast(float, shard.devices_used)),
+        why=plan_reason(choice, found.request),
+    )
+
+
+def _formats(found: Resolved) -> Formats:
+    formats = found.formats
+    return Formats(
+        weights=formats.weights_label,
+        weights_id=formats.weights_id,
+        activations=formats.activations.id,
+        kv_cache=formats.kv_cache.id,
+        gemm_rate=formats.gemm_dtype,
+        attention_rate=formats.attention_dtype,
+    )
+
+
+def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
+    room = run.choice.footprint
+    held = float(held_sequences(run.batch, room.sequences_per_device))
+    per_sequence = float(room.cache_bytes_per_sequence)
+    fits = run.choice.fits
+    return Memory(
+        weights_bytes_per_device=float(room.weights_bytes),
+        kv_cache_bytes_per_device=held * per_sequence,
+        activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
+        overhead_bytes_per_device=float(room.overhead_bytes),
+        usable_bytes_per_device=float(room.usable_bytes),
+        kv_cache_bytes_per_sequence=per_sequence * float(run.choice.shard.pipeline),
+        fits=fits,
+        max_batch=int(room.max_batch),
+        min_devices=None if fits else fewest_devices(scenario, found),
+    )
+
+
+def fewest_devices(scenario: Scenario, found: Resolved) -> int | None:
+    """Fewest devices, on a ladder of counts, that some legal plan fits this load on; ``None`` where none of them does."""
+    batch = float(scenario.batch or 1)
+    tokens = float(scenario.input_tokens + scenario.output_tokens)
+    for n in _DEVICE_LADDER:
+        if n <= scenario.devices:
+            continue
+        try:
+            shards = candidates(found.structure, Request(n, None, None, None, None, None))
+        except PlanError:
+            continue
+        room = footprint(found.structure, tokens, float(scenario.input_tokens), shards, found.formats, found.machine)
+        if np.any(np.asarray(room.max_batch) >= batch):
+            return n
+    return None
+
+
+def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memory) -> float | None:
+    """Expected step at twice the batch, if that fits."""
+    if not memory.fits or 2 * run.batch > memory.max_batch:
+        return None
+    context = mean_context_tokens(scenario.input_tokens, scenario.output_tokens)
+    step = decode_step(found.structure, run.choice.shard, found.formats, found.machine, 2.0 * run.batch, context)
+    return float(step.expected_s)
+
+
+def _critical_batches(found: Resolved) -> tuple[float, float]:
+    bytes_per_parameter = weight_bytes(found.model, found.formats.weights_id) / found.structure.n_parameters
+    dense = float(
+        critical_batch_tokens(
+            peak_flops_per_s=found.formats.gemm_flops_per_s,
+            bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
+            weight_bytes_per_parameter=bytes_per_parameter,
+        )
+    )
+    routing = found.structure.routing
+    if routing is None:
+        return dense, dense
+    experts = critical_batch_experts_tokens(
+        critical_batch_tokens=dense, n_experts=routing.n_experts, n_active_experts=routing.n_active
+    )
+    return dense, float(experts)
+
+
+def _bound(step: StepTime) -> Bound:
+    return ranked(step)[0].bound
+
+
+def _total(step: StepTime, attribute: str) -> float:
+    return float(sum((float(getattr(row.op, attribute)) for row in step.rows), 0.0))
+
+
+def _mfu(step: StepTime, found: Resolved) -> float:
+    return float(
+        mfu_frac(
+            useful_flops=_total(step, "work_flops"), time_s=float(step.expected_s), peak_flops_per_s=found.formats.gemm_flops_per_s
+        )
+    )
+
+
+def _mbu(step: StepTime, found: Resolved) -> float:
+    return float(
+        mbu_frac(
+            traffic_bytes=_total(step, "traffic_bytes"),
+            time_s=float(step.expected_s),
+            bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
+        )
+    )
+
+
+def _operators(phase: Phase, step: StepTime) -> list[OperatorRow]:
+    merged: dict[str, OperatorRow] = {}
+    for row in step.rows:
+        new = _operator(phase, row)
+        merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
+    rows = [row for row in merged.values() if row.flops > 0 or row.bytes > 0]
+    return rows + [_network_row(phase, item) for item in step.network if float(item.network_bytes) > 0]
+
+
+def _operator(phase: Phase, row: OpTime) -> OperatorRow:
+    op = row.op
+    compute, memory = float(row.compute_limit_s), float(row.memory_limit_s)
+    flops, traffic = float(op.work_flops), float(op.traffic_bytes)
+    return OperatorRow(
+        phase=phase,
+        name=op.name,
+        count=op.count,
+        flops=flops,
+        bytes=traffic,
+        weight_bytes=float(op.weight_bytes),
+        cache_bytes=float(op.cache_bytes),
+        activation_bytes=float(op.activation_bytes),
+        network_bytes=0.0,
+        intensity=flops / traffic if traffic > 0 else float("inf"),
+        compute_limit_s=compute,
+        memory_limit_s=memory,
+        limit_s=float(row.limit_s),
+        expected_s=float(row.expected_s),
+        bound="compute" if compute > memory else "memory",
+    )
+
+
+def _together(a: OperatorRow, b: OperatorRow) -> OperatorRow:
+    """Two rows of one name as one: sums, and the bound of the longer time."""
+    flops, traffic = a.flops + b.flops, a.bytes + b.bytes
+    compute, memory = a.compute_limit_s + b.compute_limit_s, a.memory_limit_s + b.memory_limit_s
+    return OperatorRow(
+        phase=a.phase,
+        name=a.name,
+        count=max(a.count, b.count) if b.flops == 0 or a.flops == 0 else a.count + b.count,
+        flops=flops,
+        bytes=traffic,
+        weight_bytes=a.weight_bytes + b.weight_bytes,
+        cache_bytes=a.cache_bytes + b.cache_bytes,
+        activation_bytes=a.activation_bytes + b.activation_bytes,
+        network_bytes=0.0,
+        intensity=flops / traffic if traffic > 0 else float("inf"),
+        compute_limit_s=compute,
+        memory_limit_s=memory,
+        limit_s=a.limit_s + b.limit_s,
+        expected_s=a.expected_s + b.expected_s,
+        bound="compute" if compute > memory else "memory",
+    )
+
+
+def _network_row(phase: Phase, item: NetworkTime) -> OperatorRow:
+    return OperatorRow(
+        phase=phase,
+        name=item.name,
+        count=item.count,
+        flops=0.0,
+        bytes=0.0,
+        weight_bytes=0.0,
+        cache_bytes=0.0,
+        activation_bytes=0.0,
+        network_bytes=float(item.network_bytes),
+        intensity=0.0,
+        compute_limit_s=0.0,
+        memory_limit_s=0.0,
+        limit_s=float(item.limit_s),
+        expected_s=float(item.transfer_s + item.latency_s),
+        bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
+    )
+
+
+def plan_shard(plan: Plan) -> Shard:
+    """The plan of a report as the numbers the ledger takes."""
+    return Shard(
+        float(plan.tensor_parallel),
+        float(plan.pipeline_parallel),
+        float(plan.data_parallel),
+        float(plan.expert_parallel),
+        float(plan.attention_data_parallel),
+    )
+
+
+def at_batches(scenario: Scenario, found: Resolved, shard: Shard, batch: Floats) -> Service:
+    """The same plan at every batch of an array."""
+    return service(found.structure, shard, found.formats, found.machine, batch, float(scenario.input_tokens), float(scenario.output_tokens))

@@ -1,0 +1,228 @@
+"""What an estimate answers: frozen results that name what they used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from roofline.specs.scenario import Scenario
+from roofline.units import Floats
+
+Bound = Literal["compute", "memory", "network", "host", "latency"]
+Phase = Literal["prefill", "decode"]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times and rates of one load. All system-wide but ``tokens_per_s_per_user``."""
+
+    ttft_s: Floats
+    """Prefill of one prompt on an idle replica."""
+    prefill_tokens_per_s: Floats
+    tpot_s: Floats
+    """Time per output token after the first."""
+    tpot_including_ttft_s: Floats
+    decode_step_s: Floats
+    tokens_per_s_per_user: Floats
+    output_tokens_per_s: Floats
+    """Steady decode, the prompts already in."""
+    requests_per_s: Floats
+    """Completed by a saturated server whose prefill shares the devices."""
+    request_output_tokens_per_s: Floats
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where one device's memory goes; parts sum to ``used``."""
+
+    weights_bytes_per_device: Floats
+    kv_cache_bytes_per_device: Floats
+    activation_bytes_per_device: Floats
+    overhead_bytes_per_device: Floats
+    usable_bytes_per_device: Floats
+    kv_cache_bytes_per_sequence: Floats
+    """One sequence at its full length, over all devices that hold a copy of part of it, counted once."""
+    fits: bool
+    max_batch: int
+    """Most sequences that fit over the whole system; 0 when the weights alone do not."""
+    min_devices: int | None
+    """Fewest devices that hold this load, where that is more than there are and known."""
+
+    @property
+    def used_bytes_per_device(self) -> Floats:
+        """All parts."""
+        return (
+            self.weights_bytes_per_device
+            + self.kv_cache_bytes_per_device
+            + self.activation_bytes_per_device
+            + self.overhead_bytes_per_device
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the devices share the model. ``devices_used = tensor x pipeline x data``."""
+
+    tensor_parallel: int
+    pipeline_parallel: int
+    data_parallel: int
+    expert_parallel: int
+    attention_data_parallel: bool
+    devices_used: int
+    why: str
+    """One sentence: chosen by the person, or why this one."""
+
+
+@dataclass(frozen=True)
+class Formats:
+    """Formats as resolved."""
+
+    weights: str
+    """Format id, or ``as stored (fp8_block128)``."""
+    weights_id: str | None
+    activations: str
+    kv_cache: str
+    gemm_rate: str
+    """Dtype key of the peak that quantised matrix products run at."""
+    attention_rate: str
+
+
+@dataclass(frozen=True)
+class OperatorRow:
+    """One kind of operator in one step, on one device, all ``count`` layers together."""
+
+    phase: Phase
+    name: str
+    count: float
+    flops: float
+    bytes: float
+    """Compulsory traffic: weights and cache."""
+    weight_bytes: float
+    cache_bytes: float
+    activation_bytes: float
+    network_bytes: float
+    intensity: float
+    """FLOP per byte of ``bytes``."""
+    compute_limit_s: float
+    memory_limit_s: float
+    limit_s: float
+    expected_s: float
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Money and energy at the expected speed; ``*_low``/``*_high`` follow its band; None where a fact is missing."""
+
+    usd_per_million_input_tokens: float | None
+    usd_per_million_cached_input_tokens: float | None
+    usd_per_million_output_tokens: float | None
+    usd_per_million_tokens: float | None
+    usd_per_hour: float | None
+    joules_per_output_token: float | None
+    grams_co2e_per_million_tokens: float | None
+    usd_per_million_output_tokens_low: float | None
+    usd_per_million_output_tokens_high: float | None
+    usd_per_million_output_tokens_at_limit: float | None
+    usd_per_device_hour: float | None
+    basis: str
+    """Where the price comes from, in words, with dates."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Part of an expected step that one bound takes."""
+
+    bound: Bound
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something used that is not a fact."""
+
+    name: str
+    value: str
+    basis: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The answer to one scenario."""
+
+    scenario: Scenario
+    """As asked."""
+    model_name: str
+    hardware_name: str
+    batch: int
+    """Sequences decoding at once that the numbers hold for."""
+    context_tokens: float
+    """Mean context of a decode step."""
+    plan: Plan
+    formats: Formats
+    memory: Memory
+    critical_batch_dense: float
+    critical_batch_with_experts: float
+    ridge_flops_per_byte: float
+    peak_flops_per_s: dict[str, float]
+    bandwidth_bytes_per_s: float
+    limit: Times
+    expected: Times
+    expected_low: Times
+    """The low end of each number (a slow rate, a short time)."""
+    expected_high: Times
+    bound: dict[Phase, Bound]
+    shares: dict[Phase, tuple[Share, ...]]
+    """Expected time of a step by what takes it, longest first."""
+    mfu: dict[Phase, float]
+    mbu: dict[Phase, float]
+    cost: Cost
+    operators: tuple[OperatorRow, ...]
+    sentence: str
+    """What binds decode and what would change it, in plain words."""
+    assumptions: tuple[Assumption, ...]
+    reasons: tuple[str, ...] = field(default=())
+    """Why something is null, does not fit, or was substituted."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Facts used: name -> value and source."""
+
+
+@dataclass(frozen=True)
+class BatchCurve:
+    """The same scenario at every batch: arrays over ``batch``; NaN beyond what fits."""
+
+    batch: Floats
+    max_batch: int
+    limit: Times
+    expected: Times
+    expected_low: Times
+    expected_high: Times
+    bound: tuple[Bound, ...]
+    usd_per_million_output_tokens: Floats | None
+    usd_per_million_output_tokens_low: Floats | None
+    usd_per_million_output_tokens_high: Floats | None
+    usd_per_million_output_tokens_at_limit: Floats | None
+    intensity_flops_per_byte: Floats
+    """Of a whole decode step on one device."""
+    flops_per_s_per_device: Floats
+    """Reached in an expected decode step."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a formula as it was used."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a headline number is what it is."""
+
+    title: str
+    equation: str
+    substituted: str
+    inputs: tuple[Input, ...]
+    citation: str

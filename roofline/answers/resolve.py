@@ -1,0 +1,61 @@
+"""A scenario with its facts found: model, device, engine, formats, structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from roofline.catalog.engines import load_engine
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.models import load_model
+from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.sharding import Request, requested
+from roofline.performance.structure import Structure, structure
+from roofline.specs.engine import EngineProfile
+from roofline.specs.hardware import Accelerator
+from roofline.specs.model import ModelSpec
+from roofline.specs.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Everything that does not depend on the load."""
+
+    model: ModelSpec
+    accelerator: Accelerator
+    engine: EngineProfile
+    structure: Structure
+    formats: Rates
+    machine: Machine
+    request: Request
+
+
+def resolve(scenario: Scenario) -> Resolved:
+    """Find what a scenario names.
+
+    Raises
+    ------
+    RooflineError
+        An unknown id, a format a device cannot run, memory that cannot be chosen.
+    """
+    return _resolve(
+        scenario.model_copy(
+            update={"input_tokens": 1, "output_tokens": 1, "batch": None, "request_rate": None, "usd_per_device_hour": None, "utilisation": 1.0}
+        )
+    )
+
+
+@lru_cache(maxsize=1024)
+def _resolve(scenario: Scenario) -> Resolved:
+    model, accelerator = load_model(scenario.model), load_hardware(scenario.hardware)
+    engine = load_engine(scenario.engine, accelerator)
+    formats = rates(scenario, model, accelerator)
+    return Resolved(
+        model=model,
+        accelerator=accelerator,
+        engine=engine,
+        structure=structure(model, formats.weights_id),
+        formats=formats,
+        machine=machine(scenario, accelerator, engine),
+        request=requested(scenario),
+    )

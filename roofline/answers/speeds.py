@@ -1,0 +1,108 @@
+"""Step times into the nine numbers of a load: limit, expectation, and the ends of its band."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.answers.report import Bound, Share, Times
+from roofline.performance.serving import Service
+from roofline.performance.sharding import Shard
+from roofline.performance.timing import StepTime
+from roofline.specs.engine import EngineProfile
+from roofline.units import Floats
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Limit, expectation and band, NaN where the load does not fit."""
+
+    limit: Times
+    expected: Times
+    low: Times
+    high: Times
+
+
+@dataclass(frozen=True)
+class _Durations:
+    ttft_s: Floats
+    prompt_s: Floats
+    step_s: Floats
+    request_s: Floats
+
+
+def speeds(result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Floats) -> Speeds:
+    """All numbers of a load of (prompt, output) tokens."""
+    limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
+    expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
+    short = _scaled(limit, expected, engine.prefill_time_band[0], engine.decode_time_band[0])
+    long = _scaled(limit, expected, engine.prefill_time_band[1], engine.decode_time_band[1])
+    at_limit, mean = _times(limit, shard, batch, load, fits), _times(expected, shard, batch, load, fits)
+    quick, slow = _times(short, shard, batch, load, fits), _times(long, shard, batch, load, fits)
+    return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
+
+
+def _scaled(limit: _Durations, expected: _Durations, prefill: float, decode: float) -> _Durations:
+    """Expected times at one end of the band, never below the limit."""
+    whole = min(prefill, decode) if prefill < 1.0 else max(prefill, decode)
+    return _Durations(
+        np.maximum(expected.ttft_s * prefill, limit.ttft_s),
+        np.maximum(expected.prompt_s * prefill, limit.prompt_s),
+        np.maximum(expected.step_s * decode, limit.step_s),
+        np.maximum(expected.request_s * whole, limit.request_s),
+    )
+
+
+def _times(d: _Durations, shard: Shard, batch: Floats, load: tuple[Floats, Floats], fits: Floats) -> Times:
+    prompt, outputs = load
+    known = np.where(fits, 1.0, np.nan)
+    ttft, step = d.ttft_s * known, d.step_s * known
+    wall = d.request_s * known
+    return Times(
+        ttft_s=ttft,
+        prefill_tokens_per_s=prompt * shard.groups / d.prompt_s * known,
+        tpot_s=step,
+        tpot_including_ttft_s=(ttft + (outputs - 1.0) * step) / outputs,
+        decode_step_s=step,
+        tokens_per_s_per_user=1.0 / step,
+        output_tokens_per_s=batch / step,
+        requests_per_s=batch / wall,
+        request_output_tokens_per_s=batch * outputs / wall,
+    )
+
+
+def _ends(times: Times, rates: Times) -> Times:
+    """Times of one end with the rates of the other: the low (or high) end of every number."""
+    return Times(
+        ttft_s=times.ttft_s,
+        prefill_tokens_per_s=rates.prefill_tokens_per_s,
+        tpot_s=times.tpot_s,
+        tpot_including_ttft_s=times.tpot_including_ttft_s,
+        decode_step_s=times.decode_step_s,
+        tokens_per_s_per_user=rates.tokens_per_s_per_user,
+        output_tokens_per_s=rates.output_tokens_per_s,
+        requests_per_s=rates.requests_per_s,
+        request_output_tokens_per_s=rates.request_output_tokens_per_s,
+    )
+
+
+def shares(step: StepTime) -> dict[Bound, Floats]:
+    """Expected time of a step by what takes it: a row belongs to the larger of its two times."""
+    compute: Floats = 0.0
+    memory: Floats = 0.0
+    for row in step.rows:
+        busy = np.asarray(row.compute_s) > row.memory_s
+        compute = compute + np.where(busy, row.expected_s, 0.0)
+        memory = memory + np.where(busy, 0.0, row.expected_s)
+    network: Floats = 0.0
+    for item in step.network:
+        network = network + item.transfer_s
+    waiting = step.expected_s - compute - memory - network - step.host_s
+    return {"compute": compute, "memory": memory, "network": network, "latency": waiting, "host": step.host_s}
+
+
+def ranked(step: StepTime) -> tuple[Share, ...]:
+    """Shares of one scalar step, longest first."""
+    found = [Share(bound, float(seconds)) for bound, seconds in shares(step).items()]
+    return tuple(sorted(found, key=lambda share: -share.seconds))

@@ -1,0 +1,148 @@
+"""Answers in plain words: what binds, why this plan, what was assumed, where facts come from."""
+
+from __future__ import annotations
+
+from roofline.answers.report import Assumption, Bound, Cost, Memory, Phase
+from roofline.answers.resolve import Resolved
+from roofline.answers.speeds import ranked
+from roofline.performance.planning import Choice
+from roofline.performance.serving import Service
+from roofline.performance.sharding import Request
+from roofline.specs.hardware import Fact
+from roofline.specs.scenario import Scenario
+from roofline.units import GIGA, duration, significant
+
+_TAKES: dict[Bound, str] = {
+    "compute": "go into arithmetic",
+    "memory": "read weights and cache",
+    "network": "move data between devices",
+    "host": "go into scheduling on the host",
+    "latency": "wait for kernels to start and collectives to answer",
+}
+_NOUN: dict[Bound, str] = {
+    "compute": "arithmetic",
+    "memory": "memory bandwidth",
+    "network": "the network",
+    "host": "host scheduling",
+    "latency": "latency",
+}
+
+
+def sentence(
+    found: Resolved,
+    batch: float,
+    result: Service,
+    bounds: dict[Phase, Bound],
+    memory: Memory,
+    doubled_step_s: float | None,
+    critical_tokens: float,
+) -> str:
+    """What binds decode, and what would change it."""
+    if not memory.fits:
+        return does_not_fit(found, memory)
+    step = float(result.decode.expected_s)
+    from_bound = ranked(result.decode)[0].seconds
+    text = f"Decode is bound by {_NOUN[bounds['decode']]}: {duration(from_bound)} of {duration(step)} a step {_TAKES[bounds['decode']]}."
+    filled = "fills" if batch >= critical_tokens else "would fill"
+    text += f" About {significant(critical_tokens)} sequences at once {filled} the arithmetic units"
+    if doubled_step_s is None:
+        return f"{text}; twice the batch does not fit in memory."
+    gain = 2.0 * step / doubled_step_s - 1.0
+    loss = 1.0 - step / doubled_step_s
+    return f"{text}; doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed."
+
+
+def does_not_fit(found: Resolved, memory: Memory) -> str:
+    """How much is missing, and what would do."""
+    used, usable = float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
+    text = f"Does not fit: a device needs {significant(used / GIGA)} GB and has {significant(usable / GIGA)} GB."
+    if memory.max_batch >= 1:
+        return f"{text} At most {memory.max_batch:,} sequences of this length fit."
+    if memory.min_devices is not None:
+        return f"{text} {memory.min_devices:,} x {found.accelerator.id} would hold it, or a smaller weight format."
+    return f"{text} Try a smaller weight format or a device with more memory."
+
+
+def plan_reason(choice: Choice, request: Request) -> str:
+    """Why this plan."""
+    if request.devices == 1:
+        return "One device: nothing to divide."
+    if choice.n_candidates == 1:
+        return "As asked."
+    if choice.n_feasible == 0:
+        return f"None of {choice.n_candidates} legal plans fits; this one comes nearest."
+    asked = "of those with the ways asked for" if request.is_manual else "legal"
+    return f"Highest expected output rate among the {choice.n_feasible} of {choice.n_candidates} {asked} plans that fit."
+
+
+def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
+    """Everything used that is not a fact."""
+    engine = found.engine
+    rows = [
+        ("share of memory bandwidth", engine.bandwidth_frac, "{:.2f}"),
+        ("share of bandwidth for the cache", engine.cache_bandwidth_frac, "{:.2f}"),
+        ("share of the dense peak", engine.compute_frac, "{:.2f}"),
+        ("tokens at which products reach half their rate", engine.half_tokens, "{:g}"),
+        ("time per layer, s", engine.layer_s, "{:.2g}"),
+        ("time per step, s", engine.step_s, "{:.2g}"),
+        ("time per sequence and step, s", engine.sequence_s, "{:.2g}"),
+    ]
+    if scenario.devices > 1:
+        rows += [
+            ("share of link bandwidth", engine.link_frac, "{:.2f}"),
+            ("collective latency per doubling, s", engine.link_latency_s, "{:.2g}"),
+        ]
+    rows.append(("memory an engine keeps for itself, bytes", engine.memory_overhead_bytes, "{:.2g}"))
+    found_rows = [
+        Assumption(name, f"{form.format(c.value)} ({form.format(c.low)} to {form.format(c.high)})", c.basis) for name, c, form in rows
+    ]
+    found_rows.append(
+        Assumption("band of expected times", f"{engine.decode_time_band[0]:g} to {engine.decode_time_band[1]:g} of decode", engine.band_basis)
+    )
+    if found.structure.routing is not None:
+        found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
+    found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
+    found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
+    return tuple(found_rows)
+
+
+def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, choice: Choice) -> tuple[str, ...]:
+    """Why something is null, was substituted or deserves a second look."""
+    lines = list(found.formats.notes) + list(found.machine.notes)
+    if not memory.fits:
+        lines.append(does_not_fit(found, memory))
+    if price.usd_per_device_hour is None:
+        lines.append(f"No cost: {price.basis}.")
+    lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
+    idle = scenario.devices - int(float(choice.shard.devices_used))
+    if idle > 0:
+        lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")
+    trained = found.model.trained_context
+    total = scenario.input_tokens + scenario.output_tokens
+    if trained is not None and total > trained:
+        lines.append(f"{total:,} tokens exceed the {trained:,} that {found.model.id} was trained for; counted all the same.")
+    if found.accelerator.grade == "C":
+        lines.append(f"A fact of {found.accelerator.id} that the roofline rests on is unverified (grade C).")
+    if found.accelerator.announced:
+        lines.append(f"{found.accelerator.id} is announced, not shipping.")
+    lines.append(f"Expected times use class means of {found.engine.name}, not yet calibrated for this device and engine.")
+    return tuple(lines)
+
+
+def source_lines(found: Resolved) -> dict[str, str]:
+    """Facts used, with their sources."""
+    device = found.accelerator
+    lines = {"model structure": found.model.source or "given file"}
+    facts: dict[str, Fact | None] = {
+        "memory": device.visible_memory or device.memory,
+        "memory bandwidth": device.bandwidth,
+        f"{found.formats.gemm_dtype} peak": device.peaks[found.formats.gemm_dtype],
+        f"{found.formats.wide_dtype} peak": device.peaks[found.formats.wide_dtype],
+        "power": device.tdp,
+    }
+    facts |= {f"{item.kind} link ({item.name})": item.bandwidth for item in device.links}
+    for name, fact in facts.items():
+        if fact is not None:
+            mark = "" if fact.kind == "datasheet" else f", {fact.kind}"
+            lines[name] = f"{fact.value:g} {fact.unit} ({fact.source}{mark})"
+    return lines

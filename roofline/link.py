@@ -1,0 +1,142 @@
+"""A scenario as a query string, both ways: readable, versioned, only what differs from the default page.
+
+    ?v=1&model=llama-3.3-70b&hw=h200-sxm&n=1&w=fp8&batch=32
+
+``most`` stands for the largest batch that fits. What cannot be read is named and left at its default; the rest is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from pydantic import ValidationError
+
+from roofline.answers.presets import PRESETS
+from roofline.errors import LinkError
+from roofline.specs.messages import validation_sentence
+from roofline.specs.scenario import Scenario
+
+VERSION = "1"
+MAX_CHARACTERS = 4000
+DEFAULT = PRESETS[0].scenario
+"""The page without a query."""
+VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis"})
+"""Keys of view switches and of the host, left alone."""
+
+_FIELDS: dict[str, str] = {
+    "model": "model",
+    "hw": "hardware",
+    "n": "devices",
+    "w": "weights",
+    "a": "activations",
+    "kv": "kv_cache",
+    "in": "input_tokens",
+    "out": "output_tokens",
+    "batch": "batch",
+    "rate": "request_rate",
+    "tp": "tensor_parallel",
+    "pp": "pipeline_parallel",
+    "ep": "expert_parallel",
+    "dp": "data_parallel",
+    "adp": "attention_data_parallel",
+    "engine": "engine",
+    "mem": "memory_gib",
+    "usd": "usd_per_device_hour",
+    "util": "utilisation",
+}
+_WORDS: dict[str, str] = {"batch": "most"}
+_AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A link as read."""
+
+    scenario: Scenario
+    problems: tuple[str, ...]
+
+
+def encode(scenario: Scenario) -> dict[str, str]:
+    """Query parameters of a scenario, in fixed order; empty for the default page."""
+    changed = {
+        key: _written(key, getattr(scenario, name))
+        for key, name in _FIELDS.items()
+        if getattr(scenario, name) != getattr(DEFAULT, name) and not (key == "batch" and scenario.request_rate is not None)
+    }
+    return {"v": VERSION, **changed} if changed else {}
+
+
+def to_query(scenario: Scenario) -> str:
+    """The query string of a scenario, with its question mark; ``?`` for the default page."""
+    return "?" + urlencode(encode(scenario), safe="/:,")
+
+
+def decode(query: Mapping[str, str]) -> Decoded:
+    """The scenario a link holds, and what in it could not be read."""
+    if sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS:
+        return Decoded(DEFAULT, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
+    problems: list[str] = []
+    if query and query.get("v", VERSION) != VERSION:
+        problems.append(f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows.")
+    values: dict[str, object] = {}
+    for key, text in query.items():
+        if key == "v" or key in VIEW_KEYS:
+            continue
+        if key not in _FIELDS:
+            problems.append(f"'{_shown(key)}' is not part of a link: left out.")
+            continue
+        name = _FIELDS[key]
+        try:
+            values[name] = _one(name, _read(key, text))
+        except ValidationError as error:
+            problems.append(f"{key}={_shown(text)} could not be read: {validation_sentence(error)} Left at its default.")
+    return _checked(values, problems)
+
+
+def from_query(text: str) -> Decoded:
+    """Decode a query string, or a whole address that holds one.
+
+    Raises
+    ------
+    LinkError
+        The text holds no query at all.
+    """
+    if "?" not in text and "=" not in text:
+        raise LinkError(f"'{_shown(text)}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b.")
+    pairs = parse_qsl(text.partition("?")[2] if "?" in text else text, keep_blank_values=True)
+    return decode(dict(pairs))
+
+
+def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
+    """The scenario of values that hold one by one; a batch beside a rate gives way, and says so."""
+    if values.get("request_rate") is not None:
+        if values.get("batch") is not None:
+            problems.append("The link has both a batch and a request rate: the batch is left out.")
+        values["batch"] = None
+    return Decoded(DEFAULT.model_copy(update=values), tuple(problems))
+
+
+def _written(key: str, value: object) -> str:
+    if value is None:
+        return _WORDS.get(key, _AUTO)
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _read(key: str, text: str) -> object:
+    if text == _WORDS.get(key, _AUTO) and key != "engine":
+        return None
+    return text
+
+
+def _one(name: str, value: object) -> object:
+    """One field, validated alone."""
+    base = {"model": "x", "hardware": "x"}
+    return getattr(Scenario.model_validate({**base, name: value}), name)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,177 @@
+"""The ledger of one step on one device: a row per kind of operator, the same code for prefill and decode.
+
+A step brings ``n_new`` tokens of each of ``n_sequences`` sequences to an attention group, on top of ``n_cached`` tokens each.
+Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar or an array that broadcasts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from roofline.formulas.attention import attention_flops
+from roofline.formulas.experts import distinct_experts
+from roofline.performance.machine import Rates
+from roofline.performance.sharding import Shard
+from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
+from roofline.performance.structure import AttendTerm, MatrixTerm, RecurrenceTerm, Structure
+from roofline.units import BITS_PER_BYTE, Floats
+
+ACTIVATION_BYTES = 2.0
+"""Activations between operators are kept in 16 bit, whatever the products run in."""
+
+Kind = Literal["matrix", "experts", "attention", "recurrence", "lookup"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one step brings to one attention group of one stage."""
+
+    n_sequences: Floats
+    n_new: Floats
+    n_cached: Floats
+    stage_tokens: Floats
+    """Tokens all groups of the stage bring at once: what a set of experts may see."""
+
+    @property
+    def n_tokens(self) -> Floats:
+        """Tokens entering the layers of one attention group."""
+        return self.n_sequences * self.n_new
+
+
+@dataclass(frozen=True)
+class Op:
+    """A row: all ``count`` layers of one kind of operator, on one device, in one step."""
+
+    name: str
+    kind: Kind
+    count: float
+    work_flops: Floats
+    weight_bytes: Floats
+    cache_bytes: Floats
+    activation_bytes: Floats
+    rate: Literal["gemm", "wide", "attention"]
+    tokens: Floats
+    """Tokens that share one reading of a weight: decides how full the arithmetic units are."""
+
+    @property
+    def traffic_bytes(self) -> Floats:
+        """Compulsory memory traffic: weights and cache. Activations can stay on the chip."""
+        return self.weight_bytes + self.cache_bytes
+
+
+def ledger(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
+    """Rows of a step of the whole stack; a pipeline passes through all of them, stage after stage."""
+    rows = [_matrix_op(term, load, shard) for term in structure.matrices]
+    rows += [_attention_op(term, load, shard, formats) for term in structure.attends]
+    rows += [_recurrence_op(term, load, shard, formats) for term in structure.recurrences]
+    return tuple(rows)
+
+
+def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    if term.routing is not None:
+        return _expert_op(term, load, shard)
+    ways = shard.ways(term.division, term.n_kv_heads)
+    gathered = shard.tokens_factor if term.division == "width" else 1.0
+    tokens = (load.n_sequences if term.per_logit else load.n_tokens) * gathered
+    lookup = term.lookup_bytes_per_token
+    return Op(
+        name=term.operator,
+        kind="lookup" if lookup else "matrix",
+        count=term.count,
+        work_flops=term.count * term.flops_per_token * tokens / ways,
+        weight_bytes=lookup * tokens / ways if lookup else term.count * term.weight_bytes / ways,
+        cache_bytes=0.0,
+        activation_bytes=term.count * term.width * tokens * ACTIVATION_BYTES / ways,
+        rate="wide" if term.wide else "gemm",
+        tokens=tokens,
+    )
+
+
+def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    """Routed experts: distinct ones over all tokens that meet a set of experts, an even share of them on each device."""
+    routing = term.routing
+    if routing is None:
+        raise AssertionError("only for routed terms")
+    ways = shard.expert_ways
+    tokens = np.minimum(load.n_tokens * shard.tokens_factor * ways / shard.tensor, load.stage_tokens)
+    distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
+    visits = tokens * routing.n_active
+    return Op(
+        name=term.operator,
+        kind="experts",
+        count=term.count,
+        work_flops=term.count * term.flops_per_token * visits / ways,
+        weight_bytes=term.count * term.weight_bytes * (distinct / routing.n_experts) / ways,
+        cache_bytes=0.0,
+        activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
+        rate="wide" if term.wide else "gemm",
+        tokens=visits / distinct,
+    )
+
+
+def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) -> Op:
+    """Scores and weighted sum: FLOPs by keys visited, bytes by cache entries read once per sequence and written once."""
+    attend = term.attend
+    pairs = visited_pairs(attend, load.n_new, load.n_cached)
+    work = attention_flops(pairs=pairs, n_heads=attend.n_heads, key_size=attend.key_size, value_size=attend.value_size)
+    if attend.absorbed_key_size is not None and attend.absorbed_value_size is not None:
+        absorbed = attention_flops(
+            pairs=pairs, n_heads=attend.n_heads, key_size=attend.absorbed_key_size, value_size=attend.absorbed_value_size
+        )
+        work = np.minimum(absorbed, work + 2.0 * attend.expansion_elements * load.n_cached)
+    read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached))
+    moved = read * attend.read_elements + load.n_new * attend.cache_elements / attend.stride
+    ways = shard.ways("kv_heads", attend.n_kv_heads)
+    copies = attend.n_heads * (attend.key_size + attend.value_size)
+    return Op(
+        name=f"attention/{attend.kind}",
+        kind="attention",
+        count=term.count,
+        work_flops=term.count * load.n_sequences * work / shard.attention_tensor,
+        weight_bytes=0.0,
+        cache_bytes=term.count * load.n_sequences * moved * formats.cache_bytes_per_element / ways,
+        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / shard.attention_tensor,
+        rate="attention",
+        tokens=load.n_tokens,
+    )
+
+
+def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, formats: Rates) -> Op:
+    """Recurrent state: read and written once per step and sequence."""
+    recurrence = term.recurrence
+    flops = np.where(np.asarray(load.n_new) > 1, recurrence.prefill_flops, recurrence.decode_flops)
+    state = state_bytes(recurrence.state_elements, recurrence.convolution_elements, recurrence.state_bits, formats)
+    reads = np.where(np.asarray(load.n_cached) > 0, 2.0, 1.0)
+    return Op(
+        name="state_space/recurrence",
+        kind="recurrence",
+        count=term.count,
+        work_flops=term.count * load.n_tokens * flops / shard.attention_tensor,
+        weight_bytes=0.0,
+        cache_bytes=term.count * load.n_sequences * reads * state / shard.attention_tensor,
+        activation_bytes=0.0,
+        rate="attention",
+        tokens=load.n_tokens,
+    )
+
+
+def state_bytes(state_elements: int, convolution_elements: int, state_bits: int | None, formats: Rates) -> float:
+    """Bytes of one sequence's recurrent state in one layer: state in the file's format or 16 bit, convolution in 16 bit."""
+    return state_elements * (state_bits or 2 * BITS_PER_BYTE) / BITS_PER_BYTE + convolution_elements * ACTIVATION_BYTES
+
+
+def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shard, formats: Rates) -> Floats:
+    """Cache and state that one sequence of ``n_tokens`` keeps on each device of its attention group, all layers."""
+    total: Floats = 0.0
+    for term in structure.attends:
+        ways = shard.ways("kv_heads", term.attend.n_kv_heads)
+        kept = held_tokens(term.attend, n_tokens) * term.attend.cache_elements
+        total = total + term.count * kept * formats.cache_bytes_per_element / ways
+    for item in structure.recurrences:
+        r = item.recurrence
+        state = state_bytes(r.state_elements, r.convolution_elements, r.state_bits, formats)
+        total = total + item.count * state / shard.attention_tensor
+    return total

@@ -1,0 +1,166 @@
+"""A device, an engine and the formats in use, reduced to the numbers a step is timed with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roofline.catalog.formats import load_format
+from roofline.errors import InputError, MissingFactError
+from roofline.specs.engine import EngineProfile
+from roofline.specs.formats import Dtype, NumberFormat
+from roofline.specs.hardware import Accelerator
+from roofline.specs.model import ModelSpec
+from roofline.specs.scenario import Scenario
+from roofline.units import BITS_PER_BYTE, GIGA, to_base
+
+_NARROWER_TO_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
+    "fp4": ("fp8",),
+    "int4": ("int8",),
+    "fp6": ("fp8",),
+    "fp8": (),
+    "int8": (),
+}
+"""Rates to fall back on, in order, before the 16-bit one, where a device lacks the unit."""
+
+_SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
+ASSUMED_SCALE_OUT_BYTES_PER_S = to_base(100, "Gbit/s")
+"""Network between machines where the catalogue has no figure: 100 Gbit/s per device, said in the assumptions."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Formats as resolved and the peaks they run at."""
+
+    weights_id: str | None
+    weights_label: str
+    activations: NumberFormat
+    kv_cache: NumberFormat
+    gemm_dtype: Dtype
+    wide_dtype: Dtype
+    attention_dtype: Dtype
+    gemm_flops_per_s: float
+    wide_flops_per_s: float
+    attention_flops_per_s: float
+    notes: tuple[str, ...]
+
+    @property
+    def cache_bytes_per_element(self) -> float:
+        """Of the cache format, scales included."""
+        return self.kv_cache.bits_per_weight / BITS_PER_BYTE
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One device of a system, and its ways out."""
+
+    accelerator: Accelerator
+    engine: EngineProfile
+    bandwidth_bytes_per_s: float
+    usable_bytes: float
+    node_devices: int
+    """Devices that reach each other over the fast link."""
+    node_link_bytes_per_s: float
+    node_link_name: str
+    in_switch_reduction: bool
+    out_link_bytes_per_s: float
+    notes: tuple[str, ...]
+
+
+def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile) -> Machine:
+    """The numbers of a device as the scenario fits it out."""
+    notes: list[str] = []
+    link = accelerator.link("scale-up") or accelerator.link("host")
+    out = accelerator.link("scale-out")
+    if out is None and scenario.devices > (link.n_devices if link else 1):
+        notes.append(f"No network figure for {accelerator.id}: 100 Gbit/s per device assumed between machines.")
+    usable = accelerator.usable_memory_bytes
+    if scenario.memory_gib is not None:
+        if not accelerator.configurable_memory:
+            raise InputError(
+                f"{accelerator.id} has fixed memory ({accelerator.memory.value:g} {accelerator.memory.unit}); "
+                "memory can be chosen for CPUs and Apple devices only."
+            )
+        usable = to_base(scenario.memory_gib, "GiB") * accelerator.wired_frac
+    out_rate = out.bandwidth.base if out else ASSUMED_SCALE_OUT_BYTES_PER_S
+    return Machine(
+        accelerator=accelerator,
+        engine=engine,
+        bandwidth_bytes_per_s=accelerator.bandwidth_bytes_per_s,
+        usable_bytes=usable,
+        node_devices=link.n_devices if link else 1,
+        node_link_bytes_per_s=link.bandwidth.base if link else out_rate,
+        node_link_name=f"{link.name}, {link.bandwidth.base / GIGA:g} GB/s per direction" if link else "none",
+        in_switch_reduction=bool(link and link.in_switch_reduction),
+        out_link_bytes_per_s=out_rate,
+        notes=tuple(notes),
+    )
+
+
+def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
+    """The 16-bit arithmetic a device has; 32-bit where it has none."""
+    for dtype in _SIXTEEN_BIT:
+        if dtype in accelerator.peaks:
+            return dtype
+    raise MissingFactError(f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks))}.")
+
+
+def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Rates:
+    """Resolve the three formats and the peak each part of the arithmetic runs at."""
+    notes: list[str] = []
+    stored = load_format(scenario.weights or model.stored_format)
+    weights = _checked(stored, "weights")
+    if scenario.activations is None:
+        activations = _default_activations(weights, accelerator)
+    else:
+        activations = _checked(load_format(scenario.activations), "activations")
+    wide = sixteen_bit_dtype(accelerator)
+    cache = _checked(load_format(scenario.kv_cache or ("fp16" if wide == "fp16" else "bf16")), "kv_cache")
+    gemm = _rate_dtype(activations, accelerator, notes)
+    if weights.bits_per_weight >= activations.bits_per_weight * 1.5 and gemm != wide:
+        gemm = wide
+        notes.append(f"Weights in {weights.id} are wider than activations in {activations.id}: products run at the {wide} rate.")
+    narrow_attention = cache.bits_per_weight <= activations.bits_per_weight and gemm in ("fp8", "fp4", "fp6")
+    attention = gemm if narrow_attention and gemm == "fp8" else wide
+    if gemm in _SIXTEEN_BIT:
+        wide = attention = gemm
+    return Rates(
+        weights_id=stored.id if scenario.weights else None,
+        weights_label=stored.id if scenario.weights else f"as stored ({stored.id})",
+        activations=activations,
+        kv_cache=cache,
+        gemm_dtype=gemm,
+        wide_dtype=wide,
+        attention_dtype=attention,
+        gemm_flops_per_s=accelerator.peak_flops_per_s(gemm),
+        wide_flops_per_s=accelerator.peak_flops_per_s(wide),
+        attention_flops_per_s=accelerator.peak_flops_per_s(attention),
+        notes=tuple(notes),
+    )
+
+
+def _checked(number_format: NumberFormat, role: str) -> NumberFormat:
+    if role not in number_format.roles:
+        words = {"weights": "weights", "activations": "activations", "kv_cache": "the cache"}
+        raise InputError(f"{number_format.id} is not a format for {words[role]}; it is one for {', '.join(number_format.roles)}.")
+    return number_format
+
+
+def _default_activations(weights: NumberFormat, accelerator: Accelerator) -> NumberFormat:
+    """FP8 weights run on FP8 units, and NVFP4 on FP4 ones, where the device has them; all else in 16 bit."""
+    if weights.arithmetic in ("fp8", "fp4") and "activations" in weights.roles and weights.arithmetic in accelerator.peaks:
+        return load_format("fp8" if weights.arithmetic == "fp8" else weights.id)
+    wide = sixteen_bit_dtype(accelerator)
+    return load_format("bf16" if wide == "bf16" else wide)
+
+
+def _rate_dtype(activations: NumberFormat, accelerator: Accelerator, notes: list[str]) -> Dtype:
+    """The peak that products of these activations run at; a missing narrow unit falls to the next wider one, and says so."""
+    wanted = activations.arithmetic
+    if wanted in accelerator.peaks or wanted not in _NARROWER_TO_WIDER:
+        accelerator.peak_flops_per_s(wanted)
+        return wanted
+    for wider in (*_NARROWER_TO_WIDER[wanted], *_SIXTEEN_BIT):
+        if wider in accelerator.peaks:
+            notes.append(f"{accelerator.id} has no {wanted} unit: products of {activations.id} run at the {wider} rate.")
+            return wider
+    raise MissingFactError(f"{accelerator.id} has no published {wanted} peak; it has {', '.join(sorted(accelerator.peaks))}.")

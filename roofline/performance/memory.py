@@ -1,0 +1,90 @@
+"""What fits: weights, cache, activations and overhead of one device against its usable memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence
+from roofline.performance.machine import Machine, Rates
+from roofline.performance.sharding import Shard
+from roofline.performance.structure import Structure
+from roofline.units import Floats
+
+_LIVE_BUFFERS = 6.0
+"""Activation tensors of stream width alive at once in a fused forward pass: input, residual, q/k/v, output, gate, up."""
+_LOGIT_BYTES = 4.0
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes on one device, but for the batch; ``max_batch`` is what the rest has room for."""
+
+    weights_bytes: Floats
+    cache_bytes_per_sequence: Floats
+    activation_bytes: Floats
+    activation_bytes_per_sequence: Floats
+    overhead_bytes: Floats
+    usable_bytes: Floats
+    sequences_per_device: Floats
+    """Sequences of the whole system that one device keeps the cache of, per sequence of the system."""
+    max_batch: Floats
+
+    def cache_bytes(self, batch: Floats) -> Floats:
+        """Cache of a device when ``batch`` sequences are spread over the system."""
+        return held_sequences(batch, self.sequences_per_device) * self.cache_bytes_per_sequence
+
+    def fits(self, batch: Floats) -> Floats:
+        """Whether a batch fits."""
+        return np.asarray(batch) <= self.max_batch
+
+
+def held_sequences(batch: Floats, share: Floats) -> Floats:
+    """Sequences on the fullest device: whole ones."""
+    return np.ceil(np.round(np.asarray(batch) * share, 9))
+
+
+def footprint(
+    structure: Structure, n_tokens: Floats, prompt_tokens: Floats, shard: Shard, formats: Rates, machine: Machine
+) -> Footprint:
+    """Bytes of one device when each sequence may grow to ``n_tokens``."""
+    engine = machine.engine
+    weights = weight_bytes_per_device(structure, shard)
+    cache = cache_bytes_per_sequence(structure, n_tokens, shard, formats) / shard.pipeline
+    in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
+    per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
+    per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
+    overhead = engine.memory_overhead_bytes.value + engine.memory_reserve_frac.value * machine.usable_bytes
+    usable = machine.usable_bytes
+    room = usable - weights - overhead - in_flight * per_token
+    per_device = room / (cache + per_sequence)
+    share = 1.0 / shard.groups
+    return Footprint(
+        weights_bytes=weights,
+        cache_bytes_per_sequence=cache,
+        activation_bytes=in_flight * per_token,
+        activation_bytes_per_sequence=per_sequence,
+        overhead_bytes=overhead,
+        usable_bytes=usable,
+        sequences_per_device=share,
+        max_batch=np.maximum(0.0, np.floor(per_device)) * shard.groups,
+    )
+
+
+def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
+    """Weights on the fullest device: its share of the widest stage, and the larger end where the ends are apart."""
+    layers: Floats = 0.0
+    ends: list[Floats] = [0.0]
+    for term in structure.matrices:
+        share = term.count * term.weight_bytes / shard.ways(term.division, term.n_kv_heads)
+        if term.in_layers:
+            layers = layers + share
+        else:
+            ends.append(share)
+    stage = np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
+    together: Floats = sum(ends, 0.0)
+    apart: Floats = 0.0
+    for end in ends:
+        apart = np.maximum(apart, end)
+    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, together) + structure.resident_bytes / shard.tensor

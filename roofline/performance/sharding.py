@@ -1,0 +1,213 @@
+"""Parallel plans: which are legal, and what share of each term one device holds.
+
+A system of ``n`` devices runs ``data x pipeline x tensor`` ways, some left idle where they do not divide. Experts may be
+spread over ``expert`` devices of a stage, across data-parallel replicas. With data-parallel attention every device of a
+tensor group keeps its own sequences, whole attention weights and whole cache, and only feed-forwards are divided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from roofline.errors import PlanError
+from roofline.performance.structure import Division, Structure
+from roofline.specs.scenario import Scenario
+from roofline.units import Floats
+
+_MAX_AUTO_TENSOR = 128
+_MAX_AUTO_STAGES = 64
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One plan, or an array of candidate plans: every field broadcasts."""
+
+    tensor: Floats
+    pipeline: Floats
+    data: Floats
+    expert: Floats
+    attention_data: Floats
+    """1 where attention is data parallel over the tensor group, else 0."""
+
+    @property
+    def attention_tensor(self) -> Floats:
+        """Ways attention heads are split."""
+        return np.where(self.attention_data > 0, 1.0, self.tensor)
+
+    @property
+    def groups(self) -> Floats:
+        """Attention groups a stage has: each holds its own sequences."""
+        return self.data * self.tensor / self.attention_tensor
+
+    @property
+    def tokens_factor(self) -> Floats:
+        """Tokens a tensor group's feed-forward sees per token of one attention group."""
+        return self.tensor / self.attention_tensor
+
+    @property
+    def expert_ways(self) -> Floats:
+        """Devices that share one set of experts."""
+        return np.maximum(self.expert, self.tensor)
+
+    @property
+    def exchanges(self) -> Floats:
+        """1 where tokens travel to experts by all-to-all, 0 where an all-reduce of the tensor group does it."""
+        spread = (self.expert > self.tensor) | ((self.expert > 1) & (self.attention_data > 0))
+        return np.where(spread, 1.0, 0.0)
+
+    @property
+    def devices_used(self) -> Floats:
+        """Devices with work."""
+        return self.tensor * self.pipeline * self.data
+
+    def ways(self, division: Division, n_kv_heads: int) -> Floats:
+        """Parts a term is divided into, of which one device holds one."""
+        if division == "heads":
+            return self.attention_tensor
+        if division == "kv_heads":
+            return np.minimum(self.attention_tensor, float(n_kv_heads))
+        if division == "width":
+            return self.tensor
+        if division == "experts":
+            return self.expert_ways
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """Ways asked for; ``None`` is open."""
+
+    devices: int
+    tensor: int | None
+    pipeline: int | None
+    data: int | None
+    expert: int | None
+    attention_data: bool | None
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether the person fixed anything."""
+        return any(x is not None for x in (self.tensor, self.pipeline, self.data, self.expert, self.attention_data))
+
+
+def requested(scenario: Scenario) -> Request:
+    """The part of a scenario that asks for a plan."""
+    return Request(
+        devices=scenario.devices,
+        tensor=scenario.tensor_parallel,
+        pipeline=scenario.pipeline_parallel,
+        data=scenario.data_parallel,
+        expert=scenario.expert_parallel,
+        attention_data=scenario.attention_data_parallel,
+    )
+
+
+@lru_cache(maxsize=512)
+def candidates(structure: Structure, request: Request) -> Shard:
+    """Every legal plan that answers a request, as arrays.
+
+    Raises
+    ------
+    PlanError
+        No legal plan has the ways asked for; the message names what would be legal.
+    """
+    _refuse_impossible(structure, request)
+    rows = [
+        (t, p, d, e, float(a))
+        for t in _tensor_options(structure, request)
+        for p in _pipeline_options(structure, request, t)
+        for d in _data_options(request, t, p)
+        for a in _attention_options(structure, request, t)
+        for e in _expert_options(structure, request, t, d, a)
+    ]
+    if not rows:
+        raise PlanError(
+            f"no plan for {request.devices} devices has these ways: tensor x pipeline x data must not exceed the devices, "
+            "and expert-parallel ways must divide both the experts and tensor x data."
+        )
+    columns = np.array(rows, dtype=np.float64).T
+    return Shard(*columns)
+
+
+def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
+    """Tensor-parallel ways, up to ``most``, that divide every kind of head of the model.
+
+    Query heads must divide; cache heads either divide or are copied whole.
+    """
+    heads = {(t.attend.n_heads, t.attend.n_kv_heads) for t in structure.attends if t.attend.kind != "index"}
+    heads |= {(t.recurrence.n_heads, t.recurrence.n_heads) for t in structure.recurrences}
+    legal = [
+        t
+        for t in range(1, most + 1)
+        if all(h % t == 0 and (k % t == 0 or t % k == 0) for h, k in heads)
+    ]
+    return tuple(legal)
+
+
+def _refuse_impossible(structure: Structure, request: Request) -> None:
+    t, p, e = request.tensor, request.pipeline, request.expert
+    if t is not None:
+        legal = legal_tensor_ways(structure, max(t, 64))
+        if t not in legal:
+            shown = ", ".join(str(x) for x in legal if x <= 64)
+            raise PlanError(f"tensor parallelism {t} does not divide the heads of {structure.model.id}; legal: {shown}.")
+    if p is not None and p > structure.n_layers:
+        raise PlanError(f"{p} pipeline stages exceed the {structure.n_layers} layers of {structure.model.id}.")
+    if e is not None and e > 1 and structure.routing is None:
+        raise PlanError(f"{structure.model.id} has no experts to spread: leave expert parallelism out.")
+    if e is not None and structure.routing is not None and structure.routing.n_experts % e:
+        n = structure.routing.n_experts
+        shown = ", ".join(str(x) for x in _divisors(n)[:12])
+        raise PlanError(f"{n} experts do not divide over {e} devices; expert parallelism can be {shown}.")
+    product = (t or 1) * (p or 1) * (request.data or 1)
+    if product > request.devices:
+        raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(1, n + 1) if n % d == 0]
+
+
+def _tensor_options(structure: Structure, request: Request) -> list[int]:
+    if request.tensor is not None:
+        return [request.tensor]
+    most = min(request.devices, _MAX_AUTO_TENSOR)
+    wanted = {2**i for i in range(8)} | {d for d in range(1, most + 1) if request.devices % d == 0}
+    return [t for t in legal_tensor_ways(structure, most) if t in wanted]
+
+
+def _pipeline_options(structure: Structure, request: Request, tensor: int) -> list[int]:
+    if request.pipeline is not None:
+        return [request.pipeline] if request.pipeline * tensor <= request.devices else []
+    room = request.devices // tensor // (request.data or 1)
+    most = min(room, structure.n_layers, _MAX_AUTO_STAGES)
+    return [p for p in range(1, most + 1) if p & (p - 1) == 0 or p in (room, structure.n_layers)]
+
+
+def _data_options(request: Request, tensor: int, pipeline: int) -> list[int]:
+    room = request.devices // (tensor * pipeline)
+    if request.data is not None:
+        return [request.data] if request.data <= room else []
+    return [room] if room >= 1 else []
+
+
+def _attention_options(structure: Structure, request: Request, tensor: int) -> list[bool]:
+    if request.attention_data is not None:
+        return [request.attention_data and tensor > 1]
+    replicates = any(t.attend.n_kv_heads < tensor for t in structure.attends)
+    return [False, True] if tensor > 1 and replicates else [False]
+
+
+def _expert_options(structure: Structure, request: Request, tensor: int, data: int, attention_data: bool) -> list[int]:
+    if structure.routing is None:
+        return [1]
+    stage = tensor * data
+    n = structure.routing.n_experts
+    if request.expert is not None:
+        fits = stage % request.expert == 0 and (request.expert % tensor == 0 or tensor % request.expert == 0)
+        return [request.expert] if fits else []
+    widest = max(d for d in _divisors(n) if stage % d == 0 and (d % tensor == 0 or tensor % d == 0))
+    return sorted({1, widest})

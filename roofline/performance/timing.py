@@ -1,0 +1,234 @@
+"""Time of one step: the roofline limit, and what is expected of an engine.
+
+The limit of a step is ``max(sum over rows of max(FLOPs / peak, bytes / bandwidth), network bytes / link)``: no efficiency
+factor, network wholly hidden. The expectation keeps the rows and adds what software costs:
+
+    matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A) / (beta W) )
+    attention    smax( F / (0.5 P16),               Q / (kappa beta W) )
+    collectives  alpha log2(p) + 2 (p - 1) / p V / (nu W_link), twice a layer
+    fixed        L tau_L + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
+
+with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
+from roofline.formulas.collectives import all_reduce_switch_s, all_reduce_tree_s, expert_exchange_bytes
+from roofline.formulas.operators import saturating_frac
+from roofline.performance.ledger import ACTIVATION_BYTES, Load, Op
+from roofline.performance.machine import Machine, Rates
+from roofline.performance.sharding import Shard
+from roofline.performance.structure import Structure
+from roofline.specs.engine import EngineProfile
+from roofline.units import Floats
+
+_DISPATCH_BYTES, _COMBINE_BYTES = 1.0, 2.0
+"""Expert exchange: tokens leave in 8 bit and come back in 16."""
+
+
+@dataclass(frozen=True)
+class OpTime:
+    """Times of one row."""
+
+    op: Op
+    compute_limit_s: Floats
+    memory_limit_s: Floats
+    limit_s: Floats
+    compute_s: Floats
+    memory_s: Floats
+    expected_s: Floats
+
+
+@dataclass(frozen=True)
+class NetworkTime:
+    """Times of one kind of collective in a step."""
+
+    name: str
+    count: float
+    network_bytes: Floats
+    """Sent by one device, one direction."""
+    limit_s: Floats
+    transfer_s: Floats
+    latency_s: Floats
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """One step of the whole stack."""
+
+    rows: tuple[OpTime, ...]
+    network: tuple[NetworkTime, ...]
+    layer_latency_s: Floats
+    host_s: Floats
+    limit_compute_s: Floats
+    limit_memory_s: Floats
+    limit_network_s: Floats
+    limit_s: Floats
+    expected_s: Floats
+
+
+def step_time(
+    rows: tuple[Op, ...], structure: Structure, load: Load, shard: Shard, formats: Rates, machine: Machine, passes: Floats = 1.0
+) -> StepTime:
+    """Limit and expectation of a step; ``passes`` is how many chunks an engine cuts it into, rereading weights in each."""
+    timed = tuple(_op_time(op, formats, machine, passes) for op in rows)
+    network = collectives(structure, load, shard, machine)
+    engine = machine.engine
+    latency = passes * structure.n_layers * engine.layer_s.value
+    group_sequences = load.n_sequences * shard.tokens_factor
+    host = passes * shard.pipeline * (engine.step_s.value + engine.sequence_s.value * group_sequences)
+    host = host + (shard.pipeline - 1.0) * engine.hop_s.value
+    device: Floats = 0.0
+    compute: Floats = 0.0
+    memory: Floats = 0.0
+    busy: Floats = 0.0
+    for row in timed:
+        device = device + row.limit_s
+        compute = compute + row.compute_limit_s
+        memory = memory + row.memory_limit_s
+        busy = busy + row.expected_s
+    wire: Floats = 0.0
+    talk: Floats = 0.0
+    for item in network:
+        wire = wire + item.limit_s
+        talk = talk + item.transfer_s + passes * item.latency_s
+    return StepTime(
+        rows=timed,
+        network=network,
+        layer_latency_s=latency,
+        host_s=host,
+        limit_compute_s=compute,
+        limit_memory_s=memory,
+        limit_network_s=wire,
+        limit_s=np.maximum(device, wire),
+        expected_s=busy + talk + latency + host,
+    )
+
+
+def peak_of(op: Op, formats: Rates) -> float:
+    """Peak rate that a row runs at."""
+    if op.rate == "gemm":
+        return formats.gemm_flops_per_s
+    return formats.wide_flops_per_s if op.rate == "wide" else formats.attention_flops_per_s
+
+
+def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats) -> OpTime:
+    peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
+    limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
+    limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
+    fraction, share, traffic = _efficiency(op, machine.engine, passes)
+    if op.kind == "attention":
+        peak = min(peak, formats.wide_flops_per_s)
+    busy = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak * fraction)
+    moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth * share)
+    return OpTime(
+        op=op,
+        compute_limit_s=limit_compute,
+        memory_limit_s=limit_memory,
+        limit_s=np.maximum(limit_compute, limit_memory),
+        compute_s=busy,
+        memory_s=moving,
+        expected_s=soft_maximum_s(first_s=busy, second_s=moving),
+    )
+
+
+def _efficiency(op: Op, engine: EngineProfile, passes: Floats) -> tuple[Floats, float, Floats]:
+    """Share of the peak, share of the bandwidth, and bytes that really move, for one row."""
+    if op.kind in ("attention", "recurrence"):
+        return engine.attention_compute_frac.value, engine.cache_bandwidth_frac.value, op.traffic_bytes
+    extra = (1.0 + engine.elementwise.value) * op.activation_bytes
+    traffic = op.weight_bytes * passes + op.cache_bytes + extra
+    tokens = op.tokens / passes
+    if op.kind == "experts":
+        full = saturating_frac(n_tokens=tokens, half_tokens=engine.expert_half_tokens.value)
+        compute = engine.compute_frac.value * engine.expert_compute_factor.value * full
+        return compute, engine.bandwidth_frac.value * engine.expert_bandwidth_factor.value, traffic
+    full = saturating_frac(n_tokens=tokens, half_tokens=engine.half_tokens.value)
+    return engine.compute_frac.value * full, engine.bandwidth_frac.value, traffic
+
+
+def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine) -> tuple[NetworkTime, ...]:
+    """What a step sends: all-reduces of the tensor group, expert exchange, hand-over between stages."""
+    if np.all(np.asarray(shard.devices_used) == 1.0):
+        return ()
+    stream = structure.stream_size * ACTIVATION_BYTES
+    payload = load.n_tokens * shard.tokens_factor * stream
+    exchanges = shard.exchanges
+    replicated = 1.0 - shard.attention_data
+    reductions = structure.mixer_reductions * replicated + structure.dense_reductions + structure.expert_reductions * (1.0 - exchanges)
+    found = [_all_reduce(payload, reductions, shard, machine)]
+    if structure.routing is not None:
+        found.append(_expert_exchange(structure, load, shard, machine))
+    found.append(_hand_over(payload, shard, machine))
+    return tuple(found)
+
+
+def _link(ways: Floats, machine: Machine) -> Floats:
+    """Rate of the narrowest link a group of this many devices must cross."""
+    inside = np.asarray(ways) <= machine.node_devices
+    return np.where(inside, machine.node_link_bytes_per_s, np.minimum(machine.out_link_bytes_per_s, machine.node_link_bytes_per_s))
+
+
+def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:
+    ways, engine = shard.tensor, machine.engine
+    link = _link(ways, machine)
+    split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
+    switch = machine.in_switch_reduction & (np.asarray(ways) <= machine.node_devices)
+    ring = all_reduce_tree_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
+    in_switch = all_reduce_switch_s(payload_bytes=payload, link_bytes_per_s=link, latency_s=0.0) * split
+    best = np.where(switch, np.minimum(ring, in_switch), ring)
+    return NetworkTime(
+        name="network/all_reduce",
+        count=float(np.max(np.asarray(reductions * split))),
+        network_bytes=reductions * best * link,
+        limit_s=reductions * best,
+        transfer_s=reductions * ring / engine.link_frac.value,
+        latency_s=reductions * engine.link_latency_s.value * np.log2(ways),
+    )
+
+
+def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -> NetworkTime:
+    """Dispatch and combine of routed tokens; across nodes each token goes to a node once, inside by the fast link."""
+    routing, engine = structure.routing, machine.engine
+    if routing is None:
+        raise AssertionError("only for models with experts")
+    ways = shard.expert_ways
+    nodes = np.maximum(1.0, np.ceil(ways / machine.node_devices))
+    spread = np.where(nodes > 1.0, nodes, ways)
+    copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
+    sent = expert_exchange_bytes(
+        n_tokens=load.n_tokens * shard.tokens_factor / shard.tensor,
+        hidden_size=float(structure.model.hidden_size),
+        n_copies=copies,
+        dispatch_bytes_per_element=_DISPATCH_BYTES,
+        combine_bytes_per_element=_COMBINE_BYTES,
+    )
+    total = shard.exchanges * structure.expert_reductions * sent
+    link = _link(ways, machine)
+    return NetworkTime(
+        name="network/expert_exchange",
+        count=float(structure.expert_reductions) if np.any(np.asarray(shard.exchanges) > 0) else 0.0,
+        network_bytes=total,
+        limit_s=total / link,
+        transfer_s=total / (link * engine.link_frac.value),
+        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.link_latency_s.value * np.log2(ways),
+    )
+
+
+def _hand_over(payload: Floats, shard: Shard, machine: Machine) -> NetworkTime:
+    hops = shard.pipeline - 1.0
+    link = _link(shard.tensor * shard.pipeline, machine)
+    sent = hops * payload / shard.tensor
+    return NetworkTime(
+        name="network/hand_over",
+        count=float(np.max(np.asarray(hops))),
+        network_bytes=sent,
+        limit_s=sent / link,
+        transfer_s=sent / (link * machine.engine.link_frac.value),
+        latency_s=0.0 * hops,
+    )

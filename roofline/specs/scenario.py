@@ -1,0 +1,50 @@
+"""The question: one model on one machine under one load. A link holds exactly this."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from roofline.specs.base import Frozen
+
+Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
+Ways = Annotated[int, Field(ge=1, le=100_000)]
+FormatId = Annotated[str, Field(min_length=1, max_length=40)]
+Reference = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Scenario(Frozen):
+    """What is asked: model, machine, formats, load, plan and price. ``None`` means: choose for me."""
+
+    model: Reference = Field(description="catalogue id, or a path to a configuration")
+    hardware: Reference = Field(description="catalogue id, or a path to a YAML file in the catalogue's form")
+    devices: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    weights: FormatId | None = Field(default=None, description="format of the weights; None: as the file says")
+    activations: FormatId | None = Field(default=None, description="format of matrix inputs; None: the device's best for the weights")
+    kv_cache: FormatId | None = Field(default=None, description="format of the cache; None: 16 bit")
+    input_tokens: Tokens = Field(default=1024, description="prompt length of a request")
+    output_tokens: Tokens = Field(default=256, description="generated tokens of a request")
+    batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
+        default=None, description="sequences decoding at once over the whole system; None: the most that fit"
+    )
+    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="requests per second, instead of a batch")
+    tensor_parallel: Ways | None = None
+    pipeline_parallel: Ways | None = None
+    expert_parallel: Ways | None = None
+    data_parallel: Ways | None = None
+    attention_data_parallel: bool | None = None
+    engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(default="auto", description="engine profile; auto: by device")
+    memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
+        default=None, description="memory fitted to one device, where it is the buyer's choice, GiB"
+    )
+    usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
+        default=None, description="your price; None: median of the dated quotes, else owned"
+    )
+    utilisation: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+
+    @model_validator(mode="after")
+    def _one_load(self) -> Scenario:
+        if self.batch is not None and self.request_rate is not None:
+            raise ValueError("give a batch or a request rate, not both")
+        return self

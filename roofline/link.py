@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from roofline.answers.presets import PRESETS
 from roofline.errors import LinkError
@@ -20,6 +23,7 @@ from roofline.specs.scenario import Scenario
 
 VERSION = "1"
 MAX_CHARACTERS = 4000
+MAX_FILE_BYTES = 64_000
 DEFAULT = PRESETS[0].scenario
 """The page without a query."""
 VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis"})
@@ -79,7 +83,9 @@ def decode(query: Mapping[str, str]) -> Decoded:
         return Decoded(DEFAULT, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
     problems: list[str] = []
     if query and query.get("v", VERSION) != VERSION:
-        problems.append(f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows.")
+        problems.append(
+            f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows."
+        )
     values: dict[str, object] = {}
     for key, text in query.items():
         if key == "v" or key in VIEW_KEYS:
@@ -104,9 +110,32 @@ def from_query(text: str) -> Decoded:
         The text holds no query at all.
     """
     if "?" not in text and "=" not in text:
-        raise LinkError(f"'{_shown(text)}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b.")
+        raise LinkError(
+            f"'{_shown(text)}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b."
+        )
     pairs = parse_qsl(text.partition("?")[2] if "?" in text else text, keep_blank_values=True)
     return decode(dict(pairs))
+
+
+def read_scenario(path: Path) -> Scenario:
+    """A scenario written as a YAML or JSON file of its fields.
+
+    Raises
+    ------
+    LinkError
+        The file cannot be read, is too large, or is no mapping of scenario fields.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise LinkError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes: a scenario file holds a handful of fields.")
+        values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LinkError(f"{path} cannot be read: {error.strerror}.") from None
+    except (YAMLError, UnicodeDecodeError):
+        raise LinkError(f"{path.name} is not plain YAML: write one 'field: value' a line.") from None
+    if not isinstance(values, dict):
+        raise LinkError(f"{path.name} holds no fields: write one 'field: value' a line, such as 'model: llama-3.1-8b'.")
+    return Scenario.model_validate(values)
 
 
 def _checked(values: dict[str, object], problems: list[str]) -> Decoded:

@@ -1,1 +1,1 @@
-"""adapters"""
+"""Foreign files into specs."""

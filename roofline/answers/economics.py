@@ -92,7 +92,10 @@ def cost(scenario: Scenario, accelerator: Accelerator, expected: Times, low: Tim
     if accelerator.tdp is not None and np.isfinite(expected.output_tokens_per_s):
         joules = float(
             energy_j_per_token(
-                n_devices=scenario.devices, power_w=accelerator.tdp.base, pue=PUE, tokens_per_s=expected.output_tokens_per_s
+                n_devices=scenario.devices,
+                power_w=accelerator.tdp.base,
+                pue=PUE,
+                tokens_per_s=expected.output_tokens_per_s,
             )
         )
     return Cost(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
 from roofline.answers.report import Bound, Formats, Memory, OperatorRow, Phase, Plan, Report
@@ -13,15 +14,20 @@ from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.speeds import Speeds, ranked, speeds
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
 from roofline.errors import PlanError
-from roofline.formulas.bounds import critical_batch_experts_tokens, critical_batch_tokens, mbu_frac, mfu_frac, ridge_point_flops_per_byte
-from roofline.performance.memory import footprint, held_sequences
+from roofline.formulas.bounds import (
+    critical_batch_experts_tokens,
+    critical_batch_tokens,
+    mbu_frac,
+    mfu_frac,
+    ridge_point_flops_per_byte,
+)
+from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Request, Shard, candidates
 from roofline.performance.timing import NetworkTime, OpTime, StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
-from roofline.units import Floats
 
 _DEVICE_LADDER = tuple(sorted({m * 2**k for k in range(17) for m in (1, 3)}))
 """Counts of devices tried when a load does not fit."""
@@ -32,7 +38,10 @@ class _Run:
     """A chosen plan with its times."""
 
     choice: Choice
+    shard: Shard
     batch: float
+    fits: bool
+    footprint: Footprint
     service: Service
     speeds: Speeds
 
@@ -59,14 +68,15 @@ def evaluate(scenario: Scenario) -> Report:
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
         context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
-        plan=_plan(run.choice, found),
+        plan=_plan(run, found),
         formats=_formats(found),
         memory=memory,
         critical_batch_dense=dense,
         critical_batch_with_experts=experts,
         ridge_flops_per_byte=float(
             ridge_point_flops_per_byte(
-                peak_flops_per_s=found.formats.gemm_flops_per_s, bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s
+                peak_flops_per_s=found.formats.gemm_flops_per_s,
+                bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
             )
         ),
         peak_flops_per_s={dtype: fact.base for dtype, fact in found.accelerator.peaks.items()},
@@ -83,41 +93,49 @@ def evaluate(scenario: Scenario) -> Report:
         operators=(*_operators("prefill", run.service.prefill), *_operators("decode", run.service.decode)),
         sentence=sentence(found, run.batch, run.service, bounds, memory, doubled, experts),
         assumptions=assumptions(found, scenario),
-        reasons=reasons(found, scenario, memory, price, run.choice),
+        reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used)),
         sources=source_lines(found),
     )
 
 
 def _run(scenario: Scenario, found: Resolved) -> _Run:
-    choice = choose(found.structure, found.request, found.formats, found.machine, workload(scenario))
-    batch = max(1.0, choice.batch if np.isfinite(choice.batch) else 1.0)
-    result = service(
-        found.structure, choice.shard, found.formats, found.machine, batch, scenario.input_tokens, scenario.output_tokens
-    )
-    load = (float(scenario.input_tokens), float(scenario.output_tokens))
-    return _Run(choice, batch, result, speeds(result, choice.shard, found.engine, batch, load, choice.fits))
-
-
-def workload(scenario: Scenario) -> Workload:
-    """The load of a scenario as numbers."""
-    return Workload(
-        prompt_tokens=float(scenario.input_tokens),
-        output_tokens=float(scenario.output_tokens),
-        batch=float("nan") if scenario.batch is None else float(scenario.batch),
-        request_rate=float("nan") if scenario.request_rate is None else scenario.request_rate,
+    load = workload([scenario])
+    choice = choose(found.structure, found.request, found.formats, found.machine, load)
+    shard, wanted, fits = choice.shard.scalar(), float(choice.batch[0]), bool(choice.fits[0])
+    batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
+    prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    result = service(found.structure, shard, found.formats, found.machine, batch, prompt, output)
+    return _Run(
+        choice=choice,
+        shard=shard,
+        batch=batch,
+        fits=fits,
+        footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
+        service=result,
+        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits),
     )
 
 
-def _plan(choice: Choice, found: Resolved) -> Plan:
-    shard = choice.shard
+def workload(scenarios: Sequence[Scenario]) -> Workload:
+    """The loads of scenarios as arrays."""
+
+    def column(name: str) -> NDArray[np.float64]:
+        values = (getattr(s, name) for s in scenarios)
+        return np.array([np.nan if v is None else float(v) for v in values])
+
+    return Workload(column("input_tokens"), column("output_tokens"), column("batch"), column("request_rate"))
+
+
+def _plan(run: _Run, found: Resolved) -> Plan:
+    shard = run.shard
     return Plan(
-        tensor_parallel=int(cast(float, shard.tensor)),
-        pipeline_parallel=int(cast(float, shard.pipeline)),
-        data_parallel=int(cast(float, shard.data)),
-        expert_parallel=int(cast(float, shard.expert)),
+        tensor_parallel=int(shard.tensor),
+        pipeline_parallel=int(shard.pipeline),
+        data_parallel=int(shard.data),
+        expert_parallel=int(shard.expert),
         attention_data_parallel=bool(shard.attention_data),
-        devices_used=int(cast(float, shard.devices_used)),
-        why=plan_reason(choice, found.request),
+        devices_used=int(shard.devices_used),
+        why=plan_reason(run.choice, found.request),
     )
 
 
@@ -134,17 +152,17 @@ def _formats(found: Resolved) -> Formats:
 
 
 def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
-    room = run.choice.footprint
+    room = run.footprint
     held = float(held_sequences(run.batch, room.sequences_per_device))
     per_sequence = float(room.cache_bytes_per_sequence)
-    fits = run.choice.fits
+    fits = run.fits
     return Memory(
         weights_bytes_per_device=float(room.weights_bytes),
         kv_cache_bytes_per_device=held * per_sequence,
         activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
         overhead_bytes_per_device=float(room.overhead_bytes),
         usable_bytes_per_device=float(room.usable_bytes),
-        kv_cache_bytes_per_sequence=per_sequence * float(run.choice.shard.pipeline),
+        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline),
         fits=fits,
         max_batch=int(room.max_batch),
         min_devices=None if fits else fewest_devices(scenario, found),
@@ -173,7 +191,7 @@ def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memo
     if not memory.fits or 2 * run.batch > memory.max_batch:
         return None
     context = mean_context_tokens(scenario.input_tokens, scenario.output_tokens)
-    step = decode_step(found.structure, run.choice.shard, found.formats, found.machine, 2.0 * run.batch, context)
+    step = decode_step(found.structure, run.shard, found.formats, found.machine, 2.0 * run.batch, context)
     return float(step.expected_s)
 
 
@@ -206,7 +224,9 @@ def _total(step: StepTime, attribute: str) -> float:
 def _mfu(step: StepTime, found: Resolved) -> float:
     return float(
         mfu_frac(
-            useful_flops=_total(step, "work_flops"), time_s=float(step.expected_s), peak_flops_per_s=found.formats.gemm_flops_per_s
+            useful_flops=_total(step, "work_flops"),
+            time_s=float(step.expected_s),
+            peak_flops_per_s=found.formats.gemm_flops_per_s,
         )
     )
 
@@ -294,19 +314,3 @@ def _network_row(phase: Phase, item: NetworkTime) -> OperatorRow:
         expected_s=float(item.transfer_s + item.latency_s),
         bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
     )
-
-
-def plan_shard(plan: Plan) -> Shard:
-    """The plan of a report as the numbers the ledger takes."""
-    return Shard(
-        float(plan.tensor_parallel),
-        float(plan.pipeline_parallel),
-        float(plan.data_parallel),
-        float(plan.expert_parallel),
-        float(plan.attention_data_parallel),
-    )
-
-
-def at_batches(scenario: Scenario, found: Resolved, shard: Shard, batch: Floats) -> Service:
-    """The same plan at every batch of an array."""
-    return service(found.structure, shard, found.formats, found.machine, batch, float(scenario.input_tokens), float(scenario.output_tokens))

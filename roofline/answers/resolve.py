@@ -40,7 +40,14 @@ def resolve(scenario: Scenario) -> Resolved:
     """
     return _resolve(
         scenario.model_copy(
-            update={"input_tokens": 1, "output_tokens": 1, "batch": None, "request_rate": None, "usd_per_device_hour": None, "utilisation": 1.0}
+            update={
+                "input_tokens": 1,
+                "output_tokens": 1,
+                "batch": None,
+                "request_rate": None,
+                "usd_per_device_hour": None,
+                "utilisation": 1.0,
+            }
         )
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.answers.report import Bound, Share, Times
 from roofline.performance.serving import Service
@@ -32,7 +33,9 @@ class _Durations:
     request_s: Floats
 
 
-def speeds(result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Floats) -> Speeds:
+def speeds(
+    result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Floats
+) -> Speeds:
     """All numbers of a load of (prompt, output) tokens."""
     limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
@@ -106,3 +109,10 @@ def ranked(step: StepTime) -> tuple[Share, ...]:
     """Shares of one scalar step, longest first."""
     found = [Share(bound, float(seconds)) for bound, seconds in shares(step).items()]
     return tuple(sorted(found, key=lambda share: -share.seconds))
+
+
+def bounds(step: StepTime, shape: tuple[int, ...]) -> NDArray[np.object_]:
+    """The longest share of each step of an array."""
+    found = shares(step)
+    stacked = np.stack([np.broadcast_to(np.asarray(seconds), shape) for seconds in found.values()])
+    return np.array(list(found), dtype=object)[np.argmax(stacked, axis=0)]

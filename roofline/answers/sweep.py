@@ -1,33 +1,36 @@
-"""Many scenarios at once: every list option crossed with every other, numbers evaluated as arrays."""
+"""Many scenarios at once: every list crossed with every other, the load evaluated as arrays."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from roofline.answers.economics import device_price, usd_per_million
-from roofline.answers.evaluate import at_batches, plan_shard, workload
-from roofline.answers.report import BatchCurve, Bound, Report, Times
+from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved, resolve
-from roofline.answers.speeds import shares, speeds
+from roofline.answers.speeds import bounds, speeds
 from roofline.errors import InputError
-from roofline.performance.memory import footprint
-from roofline.performance.planning import choose
+from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
-from roofline.performance.timing import StepTime
+from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
-from roofline.units import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LOAD = ("input_tokens", "output_tokens", "batch")
+LOAD_FIELDS = ("input_tokens", "output_tokens", "batch", "request_rate")
 """Fields that vary inside one array evaluation; the others are looped over."""
 MAX_POINTS = 20_000_000
+_CHUNK_CELLS = 65_536
+"""Loads times candidate plans held at once: keeps the working arrays in the processor's cache."""
 
 
 def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
@@ -38,83 +41,116 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
     scenario
         The point all axes start from.
     axes
-        Scenario field -> values. ``batch``, ``input_tokens`` and ``output_tokens`` are evaluated as arrays.
+        Scenario field -> values. Prompt and output lengths, batch and request rate are evaluated as arrays.
 
     Returns
     -------
     pandas.DataFrame
-        The axes, then plan, memory, limit, expectation and cost. A point that does not fit has ``fits`` False, NaN times.
+        The axes, then plan, memory, limit, expectation and cost. A load that does not fit has ``fits`` False and NaN times.
+
+    Raises
+    ------
+    InputError
+        An axis that is no field, is empty, or holds a value out of bounds.
     """
     import pandas as pd
 
-    unknown = [name for name in axes if name not in Scenario.model_fields]
-    if unknown:
-        raise InputError(f"{unknown[0]!r} is not a field of a scenario; fields are {', '.join(Scenario.model_fields)}.")
-    empty = [name for name, values in axes.items() if not len(values)]
-    if empty:
-        raise InputError(f"{empty[0]} has no values to sweep over.")
-    if np.prod([float(len(v)) for v in axes.values()]) > MAX_POINTS:
-        raise InputError(f"a sweep holds at most {MAX_POINTS:,} points.")
-    outer = [name for name in axes if name not in _LOAD]
-    inner = [name for name in axes if name in _LOAD]
+    _check(scenario, axes)
+    outer = [name for name in axes if name not in LOAD_FIELDS]
+    inner = [name for name in axes if name in LOAD_FIELDS]
     frames = []
     for values in itertools.product(*(axes[name] for name in outer)):
-        point = Scenario.model_validate({**scenario.model_dump(), **dict(zip(outer, values, strict=True))})
-        frames.append(_block(point, {name: axes[name] for name in inner}, dict(zip(outer, values, strict=True))))
+        fixed = dict(zip(outer, values, strict=True))
+        point = scenario.model_copy(update=fixed)
+        columns = _crossed({name: axes[name] for name in inner})
+        size = next((c.size for c in columns.values()), 1)
+        frames.append(
+            pd.DataFrame({**{k: np.repeat(np.array([v]), size) for k, v in fixed.items()}, **_block(point, columns, size)})
+        )
     table = pd.concat(frames, ignore_index=True)
-    return _in_order(table, axes)
+    front = [name for name in axes]
+    table = table[front + [name for name in table.columns if name not in front]]
+    return table if outer == list(axes)[: len(outer)] else _in_order(table, axes)
 
 
-def _block(point: Scenario, inner: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]) -> pd.DataFrame:
-    """All load combinations of one machine, model and plan request."""
-    import pandas as pd
-
-    found = resolve(point)
-    loads = list(itertools.product(*inner.values()))
-    checked = [Scenario.model_validate({**point.model_dump(), **dict(zip(inner, load, strict=True))}) for load in loads] if len(loads) <= 1 else []
-    if not checked:
-        _check_values(point, inner)
-    columns = {name: np.array([load[i] for load in loads], dtype=object) for i, name in enumerate(inner)}
-    single = np.size(np.asarray(candidates(found.structure, found.request).tensor)) == 1
-    if single and point.request_rate is None:
-        rows = _arrays(point, found, columns, len(loads))
-    else:
-        rows = _one_by_one(point, inner, loads)
-    return pd.DataFrame({**{k: [v] * len(loads) for k, v in fixed.items()}, **columns, **rows})
+def _in_order(table: pd.DataFrame, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Rows in the order of the axes as given, where a load axis came before another."""
+    sizes = {name: len(values) for name, values in axes.items()}
+    outer = [name for name in axes if name not in LOAD_FIELDS]
+    order = outer + [name for name in axes if name in LOAD_FIELDS]
+    positions = np.arange(math.prod(sizes.values())).reshape([sizes[name] for name in order])
+    permuted = positions.transpose([order.index(name) for name in axes]).reshape(-1)
+    return table.iloc[permuted].reset_index(drop=True)
 
 
-def _check_values(point: Scenario, inner: Mapping[str, Sequence[Any]]) -> None:
-    for name, values in inner.items():
+def _check(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> None:
+    for name, values in axes.items():
+        if name not in Scenario.model_fields:
+            raise InputError(f"{name!r} is not a field of a scenario; fields are {', '.join(Scenario.model_fields)}.")
+        if not len(values):
+            raise InputError(f"{name} has no values to sweep over.")
         for value in values:
-            Scenario.model_validate({**point.model_dump(), "request_rate": None, name: value})
+            try:
+                Scenario.model_validate({"model": "x", "hardware": "x", name: value})
+            except ValidationError as error:
+                raise InputError(validation_sentence(error)) from None
+    if "batch" in axes and ("request_rate" in axes or scenario.request_rate is not None):
+        raise InputError("Give a batch or a request rate, not both.")
+    if math.prod(len(v) for v in axes.values()) > MAX_POINTS:
+        raise InputError(f"a sweep holds at most {MAX_POINTS:,} points.")
 
 
-def _arrays(point: Scenario, found: Resolved, columns: Mapping[str, Any], n: int) -> dict[str, Floats]:
-    """The array path: one plan, every load."""
+def _crossed(axes: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.float64]]:
+    """The product of load axes as columns."""
+    lists = [np.array([np.nan if v is None else float(v) for v in values]) for values in axes.values()]
+    grids = np.meshgrid(*lists, indexing="ij") if lists else []
+    return {name: grid.reshape(-1) for name, grid in zip(axes, grids, strict=True)}
 
-    def column(name: str) -> Floats:
-        values = columns.get(name)
-        if values is None:
-            single = getattr(point, name)
-            return np.full(n, np.nan if single is None else float(single))
-        return np.array([np.nan if v is None else float(v) for v in values])
 
-    shard = candidates(found.structure, found.request)
-    prompt, output, batch = column("input_tokens"), column("output_tokens"), column("batch")
-    room = footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine)
-    batch = np.where(np.isnan(batch), room.max_batch, batch)
-    fits = (np.asarray(room.max_batch) >= batch) & (batch >= 1)
-    safe = np.maximum(batch, 1.0)
-    result = service(found.structure, shard, found.formats, found.machine, safe, prompt, output)
-    found_speeds = speeds(result, shard, found.engine, safe, (prompt, output), fits)
-    return _columns(point, found, found_speeds.limit, found_speeds.expected, found_speeds.low, found_speeds.high, {
-        "batch_used": safe,
+def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
+    """All loads on one machine, in chunks."""
+    found = resolve(point)
+    whole = Workload(*(columns.get(name, _constant(getattr(point, name), size)) for name in LOAD_FIELDS))
+    step = max(1, _CHUNK_CELLS // np.size(np.asarray(candidates(found.structure, found.request).tensor)))
+    parts = [loads_table(point, found, part) for part in _chunks(whole, size, step)]
+    return {**columns, **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]}}
+
+
+def _constant(value: float | None, size: int) -> NDArray[np.float64]:
+    return np.full(size, np.nan if value is None else float(value))
+
+
+def _chunks(whole: Workload, size: int, step: int) -> Iterator[Workload]:
+    for start in range(0, size, step):
+        yield Workload(*(getattr(whole, field.name)[start : start + step] for field in fields(Workload)))
+
+
+def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, NDArray[Any]]:
+    """Every number of every load, as columns."""
+    choice = choose(found.structure, found.request, found.formats, found.machine, load)
+    shard, fits = choice.shard, choice.fits
+    batch = np.where(np.isfinite(choice.batch), np.maximum(choice.batch, 1.0), 1.0)
+    room = room_for(found.structure, shard, found.formats, found.machine, load)
+    result = service(found.structure, shard, found.formats, found.machine, batch, load.prompt_tokens, load.output_tokens)
+    found_speeds = speeds(result, shard, found.engine, batch, (load.prompt_tokens, load.output_tokens), fits)
+    price = device_price(point, found.accelerator)
+    table: dict[str, NDArray[Any]] = {
+        "batch_used": batch,
         "fits": fits,
-        "max_batch": room.max_batch + 0.0 * prompt,
-        "tensor_parallel_used": shard.tensor + 0.0 * prompt,
-        "pipeline_parallel_used": shard.pipeline + 0.0 * prompt,
-        "data_parallel_used": shard.data + 0.0 * prompt,
-        "expert_parallel_used": shard.expert + 0.0 * prompt,
-        "weights_bytes_per_device": room.weights_bytes + 0.0 * prompt,
-        "kv_cache_bytes_per_device": room.cache_bytes(safe),
-    })
+        "max_batch": choice.max_batch,
+        "tensor_parallel_used": np.asarray(shard.tensor),
+        "pipeline_parallel_used": np.asarray(shard.pipeline),
+        "data_parallel_used": np.asarray(shard.data),
+        "expert_parallel_used": np.asarray(shard.expert),
+        "attention_data_parallel_used": np.asarray(shard.attention_data) > 0,
+        "weights_bytes_per_device": np.asarray(room.weights_bytes),
+        "kv_cache_bytes_per_device": np.asarray(room.cache_bytes(batch)),
+        "decode_bound": bounds(result.decode, batch.shape),
+    }
+    for label in ("limit", "expected", "low", "high"):
+        times: Times = getattr(found_speeds, label)
+        table |= {f"{label}_{field.name}": np.asarray(getattr(times, field.name)) for field in fields(Times)}
+    for label, speed in (("limit", "limit"), ("expected", "expected"), ("low", "high"), ("high", "low")):
+        usd = usd_per_million(point, price, table[f"{speed}_output_tokens_per_s"])
+        table[f"{label}_usd_per_million_output_tokens"] = np.full(batch.shape, np.nan) if usd is None else np.asarray(usd)
+    return {name: np.broadcast_to(values, batch.shape) for name, values in table.items()}

@@ -41,8 +41,8 @@ def sentence(
     if not memory.fits:
         return does_not_fit(found, memory)
     step = float(result.decode.expected_s)
-    from_bound = ranked(result.decode)[0].seconds
-    text = f"Decode is bound by {_NOUN[bounds['decode']]}: {duration(from_bound)} of {duration(step)} a step {_TAKES[bounds['decode']]}."
+    bound, longest = bounds["decode"], ranked(result.decode)[0].seconds
+    text = f"Decode is bound by {_NOUN[bound]}: {duration(longest)} of {duration(step)} a step {_TAKES[bound]}."
     filled = "fills" if batch >= critical_tokens else "would fill"
     text += f" About {significant(critical_tokens)} sequences at once {filled} the arithmetic units"
     if doubled_step_s is None:
@@ -69,10 +69,10 @@ def plan_reason(choice: Choice, request: Request) -> str:
         return "One device: nothing to divide."
     if choice.n_candidates == 1:
         return "As asked."
-    if choice.n_feasible == 0:
+    if not choice.n_feasible[0]:
         return f"None of {choice.n_candidates} legal plans fits; this one comes nearest."
     asked = "of those with the ways asked for" if request.is_manual else "legal"
-    return f"Highest expected output rate among the {choice.n_feasible} of {choice.n_candidates} {asked} plans that fit."
+    return f"Highest expected output rate among the {choice.n_feasible[0]} of {choice.n_candidates} {asked} plans that fit."
 
 
 def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
@@ -94,10 +94,15 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
         ]
     rows.append(("memory an engine keeps for itself, bytes", engine.memory_overhead_bytes, "{:.2g}"))
     found_rows = [
-        Assumption(name, f"{form.format(c.value)} ({form.format(c.low)} to {form.format(c.high)})", c.basis) for name, c, form in rows
+        Assumption(name, f"{form.format(c.value)} ({form.format(c.low)} to {form.format(c.high)})", c.basis)
+        for name, c, form in rows
     ]
     found_rows.append(
-        Assumption("band of expected times", f"{engine.decode_time_band[0]:g} to {engine.decode_time_band[1]:g} of decode", engine.band_basis)
+        Assumption(
+            "band of expected times",
+            f"{engine.decode_time_band[0]:g} to {engine.decode_time_band[1]:g} of decode",
+            engine.band_basis,
+        )
     )
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
@@ -106,7 +111,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     return tuple(found_rows)
 
 
-def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, choice: Choice) -> tuple[str, ...]:
+def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, devices_used: int) -> tuple[str, ...]:
     """Why something is null, was substituted or deserves a second look."""
     lines = list(found.formats.notes) + list(found.machine.notes)
     if not memory.fits:
@@ -114,7 +119,7 @@ def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, ch
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
     lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
-    idle = scenario.devices - int(float(choice.shard.devices_used))
+    idle = scenario.devices - devices_used
     if idle > 0:
         lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")
     trained = found.model.trained_context

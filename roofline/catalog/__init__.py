@@ -1,1 +1,1 @@
-"""catalog"""
+"""Facts into specs: hardware, models, formats, engine profiles."""

@@ -22,6 +22,11 @@ def engine_ids() -> tuple[str, ...]:
     return tuple(_profiles())
 
 
+def engine_profiles() -> tuple[EngineProfile, ...]:
+    """Every profile, whole."""
+    return tuple(_profiles().values())
+
+
 def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
     """The profile of this id; for ``auto`` the one that is usual on such a device."""
     profiles = _profiles()

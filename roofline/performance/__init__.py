@@ -1,1 +1,1 @@
-"""performance"""
+"""How a scenario runs: structure, sharding, ledger, timing, memory, serving, planning."""

@@ -119,7 +119,10 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
     work = attention_flops(pairs=pairs, n_heads=attend.n_heads, key_size=attend.key_size, value_size=attend.value_size)
     if attend.absorbed_key_size is not None and attend.absorbed_value_size is not None:
         absorbed = attention_flops(
-            pairs=pairs, n_heads=attend.n_heads, key_size=attend.absorbed_key_size, value_size=attend.absorbed_value_size
+            pairs=pairs,
+            n_heads=attend.n_heads,
+            key_size=attend.absorbed_key_size,
+            value_size=attend.absorbed_value_size,
         )
         work = np.minimum(absorbed, work + 2.0 * attend.expansion_elements * load.n_cached)
     read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached))

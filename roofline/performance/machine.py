@@ -101,7 +101,9 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
     for dtype in _SIXTEEN_BIT:
         if dtype in accelerator.peaks:
             return dtype
-    raise MissingFactError(f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks))}.")
+    raise MissingFactError(
+        f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks))}."
+    )
 
 
 def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Rates:

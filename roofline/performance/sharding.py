@@ -58,6 +58,11 @@ class Shard:
         spread = (self.expert > self.tensor) | ((self.expert > 1) & (self.attention_data > 0))
         return np.where(spread, 1.0, 0.0)
 
+    def scalar(self) -> Shard:
+        """The one plan of an array of one, as numbers."""
+        fields = (self.tensor, self.pipeline, self.data, self.expert, self.attention_data)
+        return Shard(*(float(np.asarray(values).reshape(-1)[0]) for values in fields))
+
     @property
     def devices_used(self) -> Floats:
         """Devices with work."""
@@ -139,11 +144,7 @@ def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
     """
     heads = {(t.attend.n_heads, t.attend.n_kv_heads) for t in structure.attends if t.attend.kind != "index"}
     heads |= {(t.recurrence.n_heads, t.recurrence.n_heads) for t in structure.recurrences}
-    legal = [
-        t
-        for t in range(1, most + 1)
-        if all(h % t == 0 and (k % t == 0 or t % k == 0) for h, k in heads)
-    ]
+    legal = [t for t in range(1, most + 1) if all(h % t == 0 and (k % t == 0 or t % k == 0) for h, k in heads)]
     return tuple(legal)
 
 

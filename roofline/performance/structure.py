@@ -154,7 +154,9 @@ def _block_terms(model: ModelSpec, group: LayerGroup, block: Block, weights: str
                 division=division,
                 flops_per_token=2.0 * sum(t.n_parameters for t in multiplied) / copies,
                 weight_bytes=sum(_stored_bytes(model, group, t, weights) for t in tensors),
-                width=float(max((t.n_in for t in multiplied), default=0) + sum(t.n_out * t.n_copies for t in multiplied) / copies),
+                width=float(
+                    max((t.n_in for t in multiplied), default=0) + sum(t.n_out * t.n_copies for t in multiplied) / copies
+                ),
                 n_kv_heads=n_kv_heads,
                 routing=block.routing if division == "experts" else None,
                 wide=bits >= _WIDE_BITS,

@@ -73,7 +73,13 @@ class StepTime:
 
 
 def step_time(
-    rows: tuple[Op, ...], structure: Structure, load: Load, shard: Shard, formats: Rates, machine: Machine, passes: Floats = 1.0
+    rows: tuple[Op, ...],
+    structure: Structure,
+    load: Load,
+    shard: Shard,
+    formats: Rates,
+    machine: Machine,
+    passes: Floats = 1.0,
 ) -> StepTime:
     """Limit and expectation of a step; ``passes`` is how many chunks an engine cuts it into, rereading weights in each."""
     timed = tuple(_op_time(op, formats, machine, passes) for op in rows)
@@ -160,7 +166,9 @@ def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine
     payload = load.n_tokens * shard.tokens_factor * stream
     exchanges = shard.exchanges
     replicated = 1.0 - shard.attention_data
-    reductions = structure.mixer_reductions * replicated + structure.dense_reductions + structure.expert_reductions * (1.0 - exchanges)
+    reductions = (
+        structure.mixer_reductions * replicated + structure.dense_reductions + structure.expert_reductions * (1.0 - exchanges)
+    )
     found = [_all_reduce(payload, reductions, shard, machine)]
     if structure.routing is not None:
         found.append(_expert_exchange(structure, load, shard, machine))
@@ -171,7 +179,9 @@ def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine
 def _link(ways: Floats, machine: Machine) -> Floats:
     """Rate of the narrowest link a group of this many devices must cross."""
     inside = np.asarray(ways) <= machine.node_devices
-    return np.where(inside, machine.node_link_bytes_per_s, np.minimum(machine.out_link_bytes_per_s, machine.node_link_bytes_per_s))
+    return np.where(
+        inside, machine.node_link_bytes_per_s, np.minimum(machine.out_link_bytes_per_s, machine.node_link_bytes_per_s)
+    )
 
 
 def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:

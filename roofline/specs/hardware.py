@@ -13,7 +13,15 @@ from roofline.specs.formats import Dtype
 from roofline.units import Unit, to_base
 
 Category = Literal[
-    "datacentre GPU", "TPU", "accelerator", "consumer GPU", "workstation GPU", "embedded GPU", "Apple", "server CPU", "desktop CPU"
+    "datacentre GPU",
+    "TPU",
+    "accelerator",
+    "consumer GPU",
+    "workstation GPU",
+    "embedded GPU",
+    "Apple",
+    "server CPU",
+    "desktop CPU",
 ]
 
 

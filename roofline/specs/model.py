@@ -75,7 +75,9 @@ class Attend(Frozen):
     stride: PositiveInt = Field(default=1, description="tokens per cached entry")
     absorbed_key_size: PositiveInt | None = Field(default=None, description="latent: r + rope, scores in latent space")
     absorbed_value_size: PositiveInt | None = Field(default=None, description="latent: r")
-    expansion_elements: NonNegativeInt = Field(default=0, description="latent: weights of kv_b, applied to old keys when expanded")
+    expansion_elements: NonNegativeInt = Field(
+        default=0, description="latent: weights of kv_b, applied to old keys when expanded"
+    )
 
 
 class Recurrence(Frozen):
@@ -87,7 +89,9 @@ class Recurrence(Frozen):
     convolution_elements: NonNegativeInt = 0
     decode_flops: NonNegativeInt = Field(description="per token, one at a time")
     prefill_flops: NonNegativeInt = Field(description="per token, in chunks")
-    state_bits: PositiveInt | None = Field(default=None, description="bits of a state element where the file says; None: cache format")
+    state_bits: PositiveInt | None = Field(
+        default=None, description="bits of a state element where the file says; None: cache format"
+    )
 
 
 class Routing(Frozen):

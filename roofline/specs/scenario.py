@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -14,6 +15,9 @@ FormatId = Annotated[str, Field(min_length=1, max_length=40)]
 Reference = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
+_COUNTED = re.compile(r"(\d{1,7})\s*[x×*]\s*([^\d\s].*)")
+
+
 class Scenario(Frozen):
     """What is asked: model, machine, formats, load, plan and price. ``None`` means: choose for me."""
 
@@ -21,20 +25,26 @@ class Scenario(Frozen):
     hardware: Reference = Field(description="catalogue id, or a path to a YAML file in the catalogue's form")
     devices: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     weights: FormatId | None = Field(default=None, description="format of the weights; None: as the file says")
-    activations: FormatId | None = Field(default=None, description="format of matrix inputs; None: the device's best for the weights")
+    activations: FormatId | None = Field(
+        default=None, description="format of matrix inputs; None: the device's best for the weights"
+    )
     kv_cache: FormatId | None = Field(default=None, description="format of the cache; None: 16 bit")
     input_tokens: Tokens = Field(default=1024, description="prompt length of a request")
     output_tokens: Tokens = Field(default=256, description="generated tokens of a request")
     batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="sequences decoding at once over the whole system; None: the most that fit"
     )
-    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="requests per second, instead of a batch")
+    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+        default=None, description="requests per second, instead of a batch"
+    )
     tensor_parallel: Ways | None = None
     pipeline_parallel: Ways | None = None
     expert_parallel: Ways | None = None
     data_parallel: Ways | None = None
     attention_data_parallel: bool | None = None
-    engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(default="auto", description="engine profile; auto: by device")
+    engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        default="auto", description="engine profile; auto: by device"
+    )
     memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
         default=None, description="memory fitted to one device, where it is the buyer's choice, GiB"
     )
@@ -42,6 +52,20 @@ class Scenario(Frozen):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     utilisation: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_in_hardware(cls, values: Any) -> Any:  # noqa: ANN401
+        """Read ``16xh100-sxm`` as 16 devices."""
+        if not isinstance(values, dict) or not isinstance(values.get("hardware"), str):
+            return values
+        found = _COUNTED.fullmatch(values["hardware"].strip())
+        if found is None:
+            return values
+        count = int(found[1])
+        if values.get("devices", count) not in (count, str(count)):
+            raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
+        return {**values, "hardware": found[2], "devices": count}
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

@@ -1,0 +1,20 @@
+"""roofline: what limits a language model on a machine, how fast it runs, what fits, and what a million tokens costs.
+
+>>> import roofline
+>>> report = roofline.evaluate(roofline.Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=1))
+>>> report.bound["decode"]
+'memory'
+"""
+
+from __future__ import annotations
+
+from roofline import link
+from roofline.answers.evaluate import evaluate
+from roofline.answers.sweep import sweep
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.models import load_model
+from roofline.errors import RooflineError
+from roofline.specs.scenario import Scenario
+
+__all__ = ["RooflineError", "Scenario", "evaluate", "link", "load_hardware", "load_model", "sweep"]
+__version__ = "0.1.0"

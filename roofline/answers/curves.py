@@ -1,0 +1,73 @@
+"""The same plan at every batch: what the curves of the dashboard are drawn from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.report import BatchCurve, Plan, Report
+from roofline.answers.resolve import resolve
+from roofline.answers.speeds import bounds, speeds
+from roofline.formulas.bounds import arithmetic_intensity_flops_per_byte
+from roofline.performance.serving import service
+from roofline.performance.sharding import Shard
+from roofline.performance.timing import StepTime
+from roofline.units import Floats
+
+_POINTS_PER_DOUBLING = 4
+_LEAST_DOUBLINGS = 6
+_MOST_DOUBLINGS = 24
+
+
+def batch_curve(report: Report) -> BatchCurve:
+    """The plan of a report at batches from one to beyond what fits."""
+    found = resolve(report.scenario)
+    shard = shard_of(report.plan)
+    batch = _batches(report.memory.max_batch, report.batch)
+    fits = batch <= report.memory.max_batch
+    load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
+    result = service(found.structure, shard, found.formats, found.machine, batch, *load)
+    found_speeds = speeds(result, shard, found.engine, batch, load, fits)
+    price = device_price(report.scenario, found.accelerator)
+
+    def usd(rate: Floats) -> Floats | None:
+        return usd_per_million(report.scenario, price, rate)
+
+    flops, traffic = _total(result.decode, "work_flops", batch), _total(result.decode, "traffic_bytes", batch)
+    return BatchCurve(
+        batch=batch,
+        max_batch=report.memory.max_batch,
+        limit=found_speeds.limit,
+        expected=found_speeds.expected,
+        expected_low=found_speeds.low,
+        expected_high=found_speeds.high,
+        bound=tuple(bounds(result.decode, batch.shape)),
+        usd_per_million_output_tokens=usd(found_speeds.expected.output_tokens_per_s),
+        usd_per_million_output_tokens_low=usd(found_speeds.high.output_tokens_per_s),
+        usd_per_million_output_tokens_high=usd(found_speeds.low.output_tokens_per_s),
+        usd_per_million_output_tokens_at_limit=usd(found_speeds.limit.output_tokens_per_s),
+        intensity_flops_per_byte=arithmetic_intensity_flops_per_byte(work_flops=flops, traffic_bytes=traffic),
+        flops_per_s_per_device=flops / result.decode.expected_s,
+    )
+
+
+def shard_of(plan: Plan) -> Shard:
+    """A plan as the numbers the ledger takes."""
+    ways = (plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel, plan.expert_parallel)
+    return Shard(*(float(n) for n in ways), float(plan.attention_data_parallel))
+
+
+def _batches(most: int, chosen: int) -> NDArray[np.float64]:
+    """Whole batches, four to a doubling, past the chosen one and past what fits, with both of those among them."""
+    top = max(2.0**_LEAST_DOUBLINGS, 2.0 * max(most, chosen, 1))
+    doublings = min(np.ceil(np.log2(top)), _MOST_DOUBLINGS)
+    grid = np.round(2.0 ** np.arange(0.0, doublings + 1e-9, 1.0 / _POINTS_PER_DOUBLING))
+    return np.unique(np.concatenate([grid, [float(max(most, 1)), float(chosen)]]))
+
+
+def _total(step: StepTime, attribute: str, batch: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = np.zeros(batch.shape)
+    for row in step.rows:
+        total = total + getattr(row.op, attribute)
+    return total

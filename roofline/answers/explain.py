@@ -1,0 +1,118 @@
+"""Why a headline number is what it is: formula, your values, inputs, sources."""
+
+from __future__ import annotations
+
+from roofline.answers.report import Explanation, Input, Report
+from roofline.units import GIGA, Floats, duration, significant, with_prefix
+
+_STEP = "T = sum over operators of smax(F / (gamma P), Q / (beta W)) + collectives + layers x tau_L + tau_S + tau_q B"
+_ROOFLINE = "S. Williams, A. Waterman, D. Patterson, Roofline, Commun. ACM 52(4), 2009"
+
+
+def explain(report: Report) -> dict[str, Explanation]:
+    """One explanation per headline number."""
+    return {
+        "tokens_per_s_per_user": _per_user(report),
+        "output_tokens_per_s": _total(report),
+        "usd_per_million_output_tokens": _cost(report),
+        "memory": _memory(report),
+    }
+
+
+def _facts(report: Report) -> tuple[Input, ...]:
+    names = ("memory bandwidth", f"{report.formats.gemm_rate} peak")
+    rows = [Input(name, report.sources[name].partition(" (")[0], report.sources[name]) for name in names]
+    rows.append(Input("model", report.model_name, report.sources["model structure"]))
+    return tuple(rows)
+
+
+def _per_user(report: Report) -> Explanation:
+    step, limit = float(report.expected.decode_step_s), float(report.limit.decode_step_s)
+    parts = " + ".join(f"{duration(share.seconds)} {share.bound}" for share in report.shares["decode"] if share.seconds > 0)
+    used = sum(row.bytes for row in report.operators if row.phase == "decode")
+    work = sum(row.flops for row in report.operators if row.phase == "decode")
+    return Explanation(
+        title="Tokens per second for one user",
+        equation=f"1 / T with {_STEP}",
+        substituted=f"1 / ({parts}) = 1 / {duration(step)}; the limit is 1 / {duration(limit)}",
+        inputs=(
+            Input("read per device and step", with_prefix(used, "B"), "ledger: weights, experts touched, cache"),
+            Input("computed per device and step", with_prefix(work, "FLOP"), "ledger"),
+            Input("mean context", f"{report.context_tokens:,.0f} tokens", "prompt plus half the output"),
+            *_facts(report),
+        ),
+        citation=_ROOFLINE,
+    )
+
+
+def _total(report: Report) -> Explanation:
+    step = float(report.expected.decode_step_s)
+    return Explanation(
+        title="Output tokens per second of the whole system",
+        equation="B / T: every sequence gets one token per step",
+        substituted=f"{report.batch:,} / {duration(step)} = {significant(float(report.expected.output_tokens_per_s))} tokens/s",
+        inputs=(
+            Input("sequences at once", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),
+            Input("step", duration(step), "see tokens per second for one user"),
+            Input(
+                "when prompts share the devices",
+                f"{significant(float(report.expected.request_output_tokens_per_s))} tokens/s",
+                "ledger",
+            ),
+        ),
+        citation="J. Austin et al., How to Scale Your Model, part 7, 2025",
+    )
+
+
+def _cost(report: Report) -> Explanation:
+    cost, scenario = report.cost, report.scenario
+    rate = float(report.expected.output_tokens_per_s)
+    share = f"{scenario.utilisation:g}"
+    price = "unknown" if cost.usd_per_device_hour is None else f"{cost.usd_per_device_hour:.3g} USD/h"
+    shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
+    return Explanation(
+        title="USD per million output tokens",
+        equation="n x price / (3600 x rate x utilisation) x 1,000,000",
+        substituted=f"{scenario.devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
+        inputs=(
+            Input("price of a device", price, cost.basis),
+            Input("devices", f"{scenario.devices:,}", "yours"),
+            Input(
+                "output rate",
+                f"{significant(rate)} tokens/s",
+                "decode alone: the devices' time is charged to what it makes",
+            ),
+            Input("utilisation", f"{scenario.utilisation:.0%}", "yours"),
+        ),
+        citation="rental price over rate, as Epoch AI and others",
+    )
+
+
+def _memory(report: Report) -> Explanation:
+    memory = report.memory
+
+    def gb(value: Floats) -> str:
+        return f"{significant(float(value) / GIGA)} GB"
+
+    parts = (
+        ("weights", memory.weights_bytes_per_device),
+        ("cache", memory.kv_cache_bytes_per_device),
+        ("activations", memory.activation_bytes_per_device),
+        ("overhead", memory.overhead_bytes_per_device),
+    )
+    whole = f"{gb(memory.used_bytes_per_device)} of {gb(memory.usable_bytes_per_device)}"
+    return Explanation(
+        title="Memory of one device",
+        equation="weights + sequences x cache + activations + overhead <= usable",
+        substituted=" + ".join(gb(value) for _, value in parts) + f" = {whole}",
+        inputs=(
+            *(
+                Input(name, gb(value), "ledger" if name != "overhead" else "assumption of the engine profile")
+                for name, value in parts
+            ),
+            Input("cache of one sequence", gb(memory.kv_cache_bytes_per_sequence), "prompt plus output, all layers"),
+            Input("usable memory", gb(memory.usable_bytes_per_device), report.sources["memory"]),
+            Input("most sequences that fit", f"{memory.max_batch:,}", "floor of what is left over cache of one"),
+        ),
+        citation="J. Austin et al., How to Scale Your Model, part 8, 2025",
+    )

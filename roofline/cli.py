@@ -1,0 +1,227 @@
+"""The command line: the same answers as the library and the dashboard, as text or JSON.
+
+Exit status 0 for an answer (also "does not fit"), 2 for bad input with one sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from pydantic import ValidationError
+from typer.core import TyperGroup
+
+from roofline import link as links
+from roofline.answers.catalogs import catalog_json
+from roofline.answers.evaluate import evaluate
+from roofline.answers.serialise import hardware_json, plain, report_json
+from roofline.answers.sweep import sweep as sweep_table
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.models import load_model
+from roofline.errors import InputError, RooflineError
+from roofline.performance.counts import count_model
+from roofline.specs.messages import validation_sentence
+from roofline.specs.scenario import Scenario
+from roofline.texts import estimate_text, hardware_text, model_text, table_text
+
+
+class _OneSentence(TyperGroup):
+    """A group whose every failure is one sentence and exit status 2."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401
+        extra["standalone_mode"] = False
+        try:
+            status = super().main(*args, **extra)
+        except ValidationError as error:
+            _fail(validation_sentence(error))
+        except RooflineError as error:
+            _fail(str(error))
+        except click.ClickException as error:
+            _fail(error.format_message())
+        except click.Abort:
+            _fail("stopped.")
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str) -> None:
+    click.echo(f"roofline: {' '.join(message.split())}", err=True)
+    sys.exit(2)
+
+
+app = typer.Typer(
+    cls=_OneSentence,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="What limits a language model on a machine, how fast it runs, what fits, and what a million tokens costs.",
+)
+
+Text = str | None
+Whole = int | None
+Number = float | None
+AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON in base units.")]
+
+
+def _answer(value: dict[str, Any], as_json: bool, text: Callable[[dict[str, Any]], str]) -> None:
+    typer.echo(json.dumps(plain(value), indent=2, allow_nan=False) if as_json else text(value))
+
+
+@app.command()
+def model(
+    model: Annotated[str, typer.Argument(help="Catalogue id, config.json, or a folder that holds one.")],
+    weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
+    kv_cache: Annotated[str, typer.Option("--kv-cache", help="Cache format.")] = "bf16",
+    context: Annotated[int, typer.Option(min=1, max=10_000_000, help="Tokens in the cache.")] = 4096,
+    tokens: Annotated[int, typer.Option(min=1, max=10_000_000, help="Prompt tokens for prefill FLOPs.")] = 4096,
+    batch: Annotated[int, typer.Option(min=1, max=100_000_000, help="Tokens that choose experts at once.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Parameters, cache, FLOPs and experts of a model."""
+    counted = count_model(load_model(model), weights=weights, kv_cache=kv_cache, context=context, tokens=tokens, batch=batch)
+    _answer(counted, as_json, model_text)
+
+
+@app.command()
+def hardware(
+    hardware: Annotated[str, typer.Argument(help="Catalogue id, or a YAML file in the catalogue's form.")],
+    as_json: AsJson = False,
+) -> None:
+    """Facts of a device, with sources."""
+    _answer(hardware_json(load_hardware(hardware)), as_json, hardware_text)
+
+
+@app.command()
+def estimate(
+    model: Annotated[str, typer.Option(help="Catalogue id, config.json, or a folder that holds one.")],
+    hardware: Annotated[str, typer.Option(help="Catalogue id, '16xh100-sxm' for sixteen, or a YAML file.")],
+    devices: Annotated[Whole, typer.Option(help="Number of devices.")] = None,
+    tensor_parallel: Annotated[Whole, typer.Option(help="Ways; default: chosen.")] = None,
+    pipeline_parallel: Annotated[Whole, typer.Option(help="Stages; default: chosen.")] = None,
+    expert_parallel: Annotated[Whole, typer.Option(help="Devices experts are spread over; default: chosen.")] = None,
+    data_parallel: Annotated[Whole, typer.Option(help="Replicas; default: chosen.")] = None,
+    attention_data_parallel: Annotated[
+        bool | None,
+        typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
+    ] = None,
+    weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
+    activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
+    kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,
+    input_tokens: Annotated[Whole, typer.Option(help="Prompt tokens of a request.")] = None,
+    output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
+    batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
+    request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
+    engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
+    memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
+    usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,
+    utilisation: Annotated[Number, typer.Option(help="Share of the time in use, 0 to 1.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What limits a load, how fast it runs, whether it fits, what a token costs."""
+    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
+    report = evaluate(Scenario.model_validate(given))
+    _answer({"link": links.to_query(report.scenario), **report_json(report)}, as_json, estimate_text)
+
+
+@app.command()
+def sweep(
+    model: Annotated[str, typer.Option(help="One or more, with commas.")],
+    hardware: Annotated[str, typer.Option(help="One or more, with commas.")],
+    devices: Annotated[Text, typer.Option(help="A list such as 1,2,4.")] = None,
+    tensor_parallel: Text = None,
+    pipeline_parallel: Text = None,
+    expert_parallel: Text = None,
+    data_parallel: Text = None,
+    weights: Text = None,
+    activations: Text = None,
+    kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
+    context: Annotated[Text, typer.Option(help="Prompt tokens; the same as --input-tokens.")] = None,
+    input_tokens: Text = None,
+    output_tokens: Text = None,
+    batch: Text = None,
+    request_rate: Text = None,
+    engine: Text = None,
+    usd_per_device_hour: Text = None,
+    utilisation: Text = None,
+    out: Annotated[Path | None, typer.Option(help="Write to FILE.csv or FILE.parquet.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every combination of the lists given, one row each."""
+    given = {key: value for key, value in locals().items() if key not in ("out", "as_json", "context") and value is not None}
+    if context is not None:
+        if input_tokens is not None:
+            raise InputError("--context and --input-tokens are the same: give one.")
+        given["input_tokens"] = context
+    lists = {key: [part.strip() for part in str(value).split(",") if part.strip()] for key, value in given.items()}
+    empty = [key for key, parts in lists.items() if not parts]
+    if empty:
+        raise InputError(f"--{empty[0].replace('_', '-')} has no values.")
+    table = sweep_table(*_axes(lists))
+    if out is not None:
+        _write(table, out)
+    elif as_json:
+        typer.echo(json.dumps(plain(table.to_dict(orient="records")), allow_nan=False))
+    else:
+        typer.echo(table_text(table))
+
+
+def _axes(lists: dict[str, list[str]]) -> tuple[Scenario, dict[str, list[Any]]]:
+    """The point a sweep starts from, and its axes with values of the right type."""
+    first = Scenario.model_validate({key: parts[0] for key, parts in lists.items()})
+    axes = {
+        key: [getattr(Scenario.model_validate({"model": "x", "hardware": "x", key: part}), key) for part in parts]
+        for key, parts in lists.items()
+        if len(parts) > 1 or key in ("batch", "input_tokens")
+    }
+    return first, axes or {"hardware": [first.hardware]}
+
+
+def _write(table: Any, out: Path) -> None:  # noqa: ANN401
+    if out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"--out {out.name!r} must end in .csv or .parquet.")
+    try:
+        if out.suffix == ".csv":
+            table.to_csv(out, index=False)
+        else:
+            table.to_parquet(out, index=False)
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: install the extra 'parquet', or write .csv.") from None
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror or error}.") from None
+    typer.echo(f"{len(table):,} rows in {out}")
+
+
+@app.command()
+def link(
+    scenario: Annotated[str, typer.Argument(help="A link ('?v=1&model=…'), or a YAML file of a scenario.")],
+    as_json: AsJson = False,
+) -> None:
+    """A link into a scenario, or a scenario file into a link."""
+    if scenario.lower().endswith((".yaml", ".yml", ".json")) and "?" not in scenario:
+        decoded = links.Decoded(links.read_scenario(Path(scenario)), ())
+    else:
+        decoded = links.from_query(scenario)
+    query = links.to_query(decoded.scenario)
+    answer = {"link": query, "scenario": decoded.scenario.model_dump(mode="json"), "problems": list(decoded.problems)}
+    _answer(answer, as_json, lambda a: "\n".join([a["link"], *a["problems"]]))
+
+
+@app.command()
+def catalog(
+    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices or formulas.")] = None,
+    announced: Annotated[bool, typer.Option(help="Include parts that are not shipping.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """What the catalogues hold."""
+    answer = catalog_json(kind, announced=announced)
+    _answer(answer, as_json, lambda a: "\n".join(f"{k}: {', '.join(v)}" for k, v in a.items()))
+
+
+def main() -> None:
+    """Entry point of the ``roofline`` command."""
+    app()

@@ -1,0 +1,90 @@
+"""Words and numbers that figures and pages share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roofline.answers.report import Bound, Report
+from roofline.units import PER_MILLION, duration, significant, with_prefix
+
+BOUND_WORDS: dict[Bound, str] = {
+    "compute": "compute",
+    "memory": "memory bandwidth",
+    "network": "network",
+    "host": "host",
+    "latency": "latency",
+}
+_RATE_NAMES = {"fp16_acc16": "FP16 with 16-bit sums"}
+
+
+def operator_name(name: str) -> str:
+    """An operator as people say it.
+
+    >>> operator_name("experts/gate_up")
+    'experts: gate up'
+    """
+    return name.replace("/", ": ").replace("_", " ")
+
+
+def short_operator_name(name: str) -> str:
+    """The same, short enough for a label.
+
+    >>> short_operator_name("experts/gate_up"), short_operator_name("router")
+    ('experts gate up', 'router')
+    """
+    return name.replace("/", " ").replace("_", " ")
+
+
+def rate_name(dtype: str) -> str:
+    """A number format whose peak rate is meant.
+
+    >>> rate_name("bf16"), rate_name("fp16_acc16")
+    ('BF16', 'FP16 with 16-bit sums')
+    """
+    return _RATE_NAMES.get(dtype, dtype.upper())
+
+
+def sig(value: object, digits: int = 3) -> str:
+    """Three significant digits, of a scalar of any kind; ``n/a`` for what is not known.
+
+    >>> sig(61.26), sig(None), sig(np.float64("nan"))
+    ('61.3', 'n/a', 'n/a')
+    """
+    return "n/a" if value is None else significant(float(np.asarray(value, dtype=float)), digits)
+
+
+def axis_number(value: float) -> str:
+    """A tick: a short number with a letter for thousands.
+
+    >>> axis_number(0.3), axis_number(300), axis_number(10_000)
+    ('0.3', '300', '10k')
+    """
+    if value < KILO_TICK:
+        return f"{value:g}"
+    if value < PER_MILLION:
+        return f"{value / KILO_TICK:g}k"
+    return f"{value / PER_MILLION:g}M"
+
+
+KILO_TICK = 1000.0
+
+
+def rate_tick(flops_per_s: float) -> str:
+    """A tick of a FLOP/s axis.
+
+    >>> rate_tick(1e14), rate_tick(1e15)
+    ('100 T', '1 P')
+    """
+    number, _, unit = with_prefix(flops_per_s, "F", 1).partition(" ")
+    return f"{number} {unit.removesuffix('F')}".strip()
+
+
+def load_words(report: Report) -> str:
+    """The load in a phrase."""
+    return f"batch {report.batch:,}"
+
+
+def step_words(report: Report) -> str:
+    """The decode step with its longest part."""
+    longest = report.shares["decode"][0]
+    return f"{duration(longest.seconds)} of {duration(float(report.expected.decode_step_s))}"

@@ -1,0 +1,84 @@
+"""How far attention looks back: keys visited by queries, entries a cache keeps, entries one query reads.
+
+Closed forms of sums over query positions; every argument is a number or an array that broadcasts.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from roofline.specs.model import Attend
+from roofline.units import Floats
+
+
+def visited_pairs(attend: Attend, n_new: Floats, n_cached: Floats) -> Floats:
+    """Keys visited in all by new queries on top of cached tokens, causally.
+
+        A(n, s) = V(s + n) - V(s),    V(m) = sum of the keys that queries 1..m visit
+
+    A query at position p counts ``min(p + 1, w)`` keys under a window, ``(p mod c) + 1`` within a chunk,
+    ``min((p + 1) / stride, k)`` among compressed or selected entries, and p + 1 otherwise. A cross-attention
+    looks at another sequence, which is absent from a text prompt: it visits nothing.
+
+    A. Q. Jiang et al., "Mistral 7B", 2023, section 2 (window); DeepSeek-AI, "DeepSeek-V3.2", 2025 (selected keys).
+
+    >>> plain = Attend(n_heads=1, n_kv_heads=1, key_size=1, value_size=1, cache_elements=2, read_elements=2)
+    >>> float(visited_pairs(plain, 3, 2)), float(visited_pairs(plain.model_copy(update={"window": 2}), 4, 0))
+    (12.0, 7.0)
+    """
+    if attend.kind == "cross":
+        return 0.0 * (np.asarray(n_new) + np.asarray(n_cached))
+    return _visits(attend, np.asarray(n_cached, dtype=np.float64) + n_new) - _visits(attend, n_cached)
+
+
+def held_tokens(attend: Attend, n_tokens: Floats) -> Floats:
+    """Entries the cache must keep for a sequence: the window, the chunk, or one per ``stride`` tokens.
+
+    A selection (``top_k``) reads less but keeps everything.
+
+    >>> chunked = Attend(n_heads=1, n_kv_heads=1, key_size=1, value_size=1, cache_elements=2, read_elements=2, chunk=8)
+    >>> float(held_tokens(chunked, 5)), float(held_tokens(chunked, 50))
+    (5.0, 8.0)
+    """
+    tokens = np.asarray(n_tokens, dtype=np.float64)
+    if attend.kind == "cross":
+        return 0.0 * tokens
+    limit = min(attend.window or np.inf, attend.chunk or np.inf)
+    return np.minimum(tokens, limit) / attend.stride
+
+
+def read_tokens(attend: Attend, n_visible: Floats) -> Floats:
+    """Entries that one decode query reads when ``n_visible`` tokens, itself included, are behind it.
+
+    >>> picked = Attend(n_heads=1, n_kv_heads=1, key_size=1, value_size=1, cache_elements=2, read_elements=2, top_k=4)
+    >>> float(read_tokens(picked, 3)), float(read_tokens(picked, 300))
+    (3.0, 4.0)
+    """
+    visible = np.asarray(n_visible, dtype=np.float64)
+    if attend.kind == "cross":
+        return 0.0 * visible
+    if attend.chunk is not None:
+        return np.mod(visible - 1.0, attend.chunk) + 1.0
+    return np.minimum(visible, _reach_tokens(attend)) / attend.stride
+
+
+def _reach_tokens(attend: Attend) -> float:
+    """Tokens that the keys of one query can stand for."""
+    return min(attend.window or np.inf, attend.top_k * attend.stride if attend.top_k else np.inf)
+
+
+def _visits(attend: Attend, n_queries: Floats) -> Floats:
+    """Keys visited by the first queries of a sequence together."""
+    queries = np.asarray(n_queries, dtype=np.float64)
+    if attend.chunk is not None:
+        whole, rest = np.divmod(queries, attend.chunk)
+        return whole * _triangle(float(attend.chunk)) + _triangle(rest)
+    reach = _reach_tokens(attend)
+    growing = np.minimum(queries, reach)
+    return (_triangle(growing) + (queries - growing) * (reach if isfinite(reach) else 0.0)) / attend.stride
+
+
+def _triangle(n: Floats) -> Floats:
+    return n * (n + 1.0) / 2.0

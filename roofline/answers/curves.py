@@ -54,8 +54,13 @@ def batch_curve(report: Report) -> BatchCurve:
 
 def shard_of(plan: Plan) -> Shard:
     """A plan as the numbers the ledger takes."""
-    ways = (plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel, plan.expert_parallel)
-    return Shard(*(float(n) for n in ways), float(plan.attention_data_parallel))
+    return Shard(
+        tensor=float(plan.tensor_parallel),
+        pipeline=float(plan.pipeline_parallel),
+        data=float(plan.data_parallel),
+        expert=float(plan.expert_parallel),
+        attention_data=float(plan.attention_data_parallel),
+    )
 
 
 def _batches(most: int, chosen: int) -> NDArray[np.float64]:

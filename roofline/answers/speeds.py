@@ -15,6 +15,10 @@ from roofline.specs.engine import EngineProfile
 from roofline.units import Floats
 
 
+Fits = bool | NDArray[np.bool_]
+"""Whether a load fits, for one or for many."""
+
+
 @dataclass(frozen=True)
 class Speeds:
     """Limit, expectation and band, NaN where the load does not fit."""
@@ -34,7 +38,7 @@ class _Durations:
 
 
 def speeds(
-    result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Floats
+    result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Fits
 ) -> Speeds:
     """All numbers of a load of (prompt, output) tokens."""
     limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
@@ -57,7 +61,7 @@ def _scaled(limit: _Durations, expected: _Durations, prefill: float, decode: flo
     )
 
 
-def _times(d: _Durations, shard: Shard, batch: Floats, load: tuple[Floats, Floats], fits: Floats) -> Times:
+def _times(d: _Durations, shard: Shard, batch: Floats, load: tuple[Floats, Floats], fits: Fits) -> Times:
     prompt, outputs = load
     known = np.where(fits, 1.0, np.nan)
     ttft, step = d.ttft_s * known, d.step_s * known

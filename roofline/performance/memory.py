@@ -35,10 +35,6 @@ class Footprint:
         """Cache of a device when ``batch`` sequences are spread over the system."""
         return held_sequences(batch, self.sequences_per_device) * self.cache_bytes_per_sequence
 
-    def fits(self, batch: Floats) -> Floats:
-        """Whether a batch fits."""
-        return np.asarray(batch) <= self.max_batch
-
 
 def held_sequences(batch: Floats, share: Floats) -> Floats:
     """Sequences on the fullest device: whole ones."""

@@ -1,1 +1,1 @@
-"""dashboard"""
+"""Streamlit pages and widgets: the only place that imports Streamlit."""

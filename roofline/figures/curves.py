@@ -149,7 +149,15 @@ def _panel(lines: Sequence[Line], curve: BatchCurve, look: Look, yaxis: str, tit
     text = [f"{title}<br>batch {x[i]:,.0f}: expected {sig(expected[i])} ({sig(low[i])} to {sig(high[i])})" for i in inside]
     return [
         common
-        | {"x": band_x, "y": band_y, "fill": "toself", "fillcolor": tint(colour, 0.17), "line": {"width": 0}, "hoverinfo": "skip", "name": "band"},
+        | {
+            "x": band_x,
+            "y": band_y,
+            "fill": "toself",
+            "fillcolor": tint(colour, 0.17),
+            "line": {"width": 0},
+            "hoverinfo": "skip",
+            "name": "band",
+        },
         common
         | {
             "x": x,
@@ -241,7 +249,7 @@ def _panel_words(
                 "text": f"<b>{word}</b>" if word == "expected" else word,
                 "showarrow": False,
                 "yshift": 13 if up or not falls else -13,
-                "xshift": 0,
+                "xshift": (30 if up else -22) if log_y else 0,
                 "font": {"size": look.tick_px, "color": colour},
             }
         )
@@ -328,6 +336,8 @@ def _full(
         "yref": "paper",
         "text": f"over {curve.max_batch:,}: memory full",
         "showarrow": False,
+        "xanchor": "center",
+        "yanchor": "middle",
         "textangle": -90,
         "font": {"size": look.tick_px, "color": look.palette.muted},
     }
@@ -343,7 +353,8 @@ def _critical(
         return [], []
     line = {"color": look.palette.muted, "width": 1, "dash": "1px,3px"}
     shapes = [
-        {"type": "line", "xref": "x", "yref": "paper", "x0": batch, "x1": batch, "y0": y0, "y1": y1, "line": line} for y0, y1 in panels
+        {"type": "line", "xref": "x", "yref": "paper", "x0": batch, "x1": batch, "y0": y0, "y1": y1, "line": line}
+        for y0, y1 in panels
     ]
     word = {"x": log10(batch), "y": panels[-1][0], "yref": "paper", "text": f"critical {sig(batch)}", "showarrow": False}
     word |= {"xanchor": "right", "xshift": -4, "yanchor": "bottom", "font": {"size": look.tick_px, "color": look.palette.muted}}

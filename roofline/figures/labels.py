@@ -23,18 +23,11 @@ class Box:
 
     def meets(self, other: Box) -> bool:
         """Whether the two share any area."""
-        return (
-            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
-        )
+        return self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
 
     def inside(self, other: Box) -> bool:
         """Whether all of this lies within the other."""
-        return (
-            self.left >= other.left
-            and self.right <= other.right
-            and self.top >= other.top
-            and self.bottom <= other.bottom
-        )
+        return self.left >= other.left and self.right <= other.right and self.top >= other.top and self.bottom <= other.bottom
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from roofline.answers.report import Bound, Report
-from roofline.units import PER_MILLION, duration, significant, with_prefix
+from roofline.answers.report import Bound
+from roofline.units import KILO, MEGA, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": "compute",
@@ -59,14 +59,11 @@ def axis_number(value: float) -> str:
     >>> axis_number(0.3), axis_number(300), axis_number(10_000)
     ('0.3', '300', '10k')
     """
-    if value < KILO_TICK:
+    if value < KILO:
         return f"{value:g}"
-    if value < PER_MILLION:
-        return f"{value / KILO_TICK:g}k"
-    return f"{value / PER_MILLION:g}M"
-
-
-KILO_TICK = 1000.0
+    if value < MEGA:
+        return f"{value / KILO:g}k"
+    return f"{value / MEGA:g}M"
 
 
 def rate_tick(flops_per_s: float) -> str:
@@ -77,14 +74,3 @@ def rate_tick(flops_per_s: float) -> str:
     """
     number, _, unit = with_prefix(flops_per_s, "F", 1).partition(" ")
     return f"{number} {unit.removesuffix('F')}".strip()
-
-
-def load_words(report: Report) -> str:
-    """The load in a phrase."""
-    return f"batch {report.batch:,}"
-
-
-def step_words(report: Report) -> str:
-    """The decode step with its longest part."""
-    longest = report.shares["decode"][0]
-    return f"{duration(longest.seconds)} of {duration(float(report.expected.decode_step_s))}"

@@ -1,0 +1,89 @@
+"""Bars with one row: memory by what fills it, time by what takes it. Plain HTML, quicker than a chart."""
+
+from __future__ import annotations
+
+from roofline.answers.report import Phase, Report
+from roofline.dashboard.text import esc, gb
+from roofline.figures.theme import BOUND_MARKS, Palette
+from roofline.figures.words import BOUND_WORDS, operator_name
+from roofline.units import duration
+
+_WORD_SHARE = 0.1
+"""Smallest share of a bar that its own word fits in."""
+_SMALLEST_ROW = 0.002
+"""Operators that take less of a step are summed up as others."""
+
+
+def memory_bar(report: Report, palette: Palette) -> str:
+    """One device's memory: weights, cache, activations, overhead, free."""
+    memory = report.memory
+    parts = [
+        ("weights", float(memory.weights_bytes_per_device)),
+        ("cache", float(memory.kv_cache_bytes_per_device)),
+        ("activations", float(memory.activation_bytes_per_device)),
+        ("overhead", float(memory.overhead_bytes_per_device)),
+    ]
+    there, used = float(memory.usable_bytes_per_device), float(memory.used_bytes_per_device)
+    whole = max(there, used)
+    colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
+    spans = "".join(_span(name, size / whole, colours[name], palette, light=index in (0,)) for index, (name, size) in enumerate(parts))
+    items = "".join(_legend_item(f"{name} {gb(size)}", colours[name]) for name, size in parts)
+    rest = f"free {gb(there - used)}" if memory.fits else f"missing {gb(used - there)}"
+    items += _legend_item(rest, palette.grid if memory.fits else palette.bad)
+    title = f"{gb(used)} of {gb(there)} usable on each device"
+    return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
+
+
+def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
+    """One step by what takes its time."""
+    shares = [s for s in report.shares[phase] if s.seconds > 0]
+    total = sum(s.seconds for s in shares)
+    spans = "".join(_span(s.bound, s.seconds / total, palette.bounds[s.bound], palette, light=True) for s in shares)
+    items = "".join(
+        _legend_item(f"{BOUND_MARKS[s.bound]} {BOUND_WORDS[s.bound]} {duration(s.seconds)} ({s.seconds / total:.0%})", palette.bounds[s.bound])
+        for s in shares
+    )
+    title = f"{phase} step of {duration(total)} by what takes its time"
+    return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
+
+
+def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
+    """Every operator's expected time, longest first, coloured by what binds it."""
+    rows = sorted((r for r in report.operators if r.phase == phase), key=lambda r: -r.expected_s)
+    total = sum(r.expected_s for r in rows) or 1.0
+    longest = rows[0].expected_s if rows else 1.0
+    small = sum(r.expected_s for r in rows if r.expected_s / total < _SMALLEST_ROW)
+    lines = [
+        _row(
+            operator_name(r.name),
+            r.expected_s / longest,
+            palette.bounds[r.bound],
+            f"{duration(r.expected_s)} · {r.expected_s / total:.0%} · {BOUND_MARKS[r.bound]} {r.bound}",
+        )
+        for r in rows
+        if r.expected_s / total >= _SMALLEST_ROW
+    ]
+    if small > 0:
+        lines.append(_row("others", small / longest, palette.axis, f"{duration(small)} · {small / total:.1%}"))
+    return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'
+
+
+def _bar(spans: str, title: str) -> str:
+    return f'<div class="rf-stack" role="img" aria-label="{esc(title)}">{spans}</div>'
+
+
+def _span(word: str, share: float, colour: str, palette: Palette, *, light: bool) -> str:
+    shown = esc(word) if share >= _WORD_SHARE and light else ""
+    return f'<span style="width:{share:.2%};background:{colour};color:{palette.on_mark}">{shown}</span>'
+
+
+def _legend_item(text: str, colour: str) -> str:
+    return f'<li><span class="rf-swatch" style="background:{colour}" aria-hidden="true"></span>{esc(text)}</li>'
+
+
+def _row(name: str, share: float, colour: str, number: str) -> str:
+    return (
+        f"<span>{esc(name)}</span>"
+        f'<span class="track" aria-hidden="true"><span class="bar" style="display:block;width:{share:.2%};background:{colour}"></span></span>'
+        f'<span class="num">{esc(number)}</span>'
+    )

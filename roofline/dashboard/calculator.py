@@ -1,0 +1,137 @@
+"""The calculator: link to scenario to answer to page. The answer stands first, its reasons below."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from roofline.answers.curves import batch_curve
+from roofline.answers.evaluate import evaluate
+from roofline.answers.report import BatchCurve, Report
+from roofline.dashboard import sidebar, state
+from roofline.dashboard.cards import cards_html, why_row
+from roofline.dashboard.choices import known
+from roofline.dashboard.components import link_button, watch_theme
+from roofline.dashboard.details import Shown, chart_config, tabs, unverified_words
+from roofline.dashboard.styles import style_block
+from roofline.dashboard.text import esc, heading, scenario_parts
+from roofline.errors import PlanError, RooflineError
+from roofline.figures.curves import throughput_alt, throughput_figure
+from roofline.figures.roofline_plot import roofline_alt, roofline_figure
+from roofline.figures.theme import Look, as_figure
+from roofline.figures.words import sig
+from roofline.specs.scenario import Scenario
+
+_ROOFLINE_KEY = "● decode, batch {batch} &nbsp; ◆ prefill &nbsp; area: share of the step &nbsp; ⋯ whole decode step as the batch grows"
+_CURVE_KEY = "Solid: expected with its band (10th to 90th percentile). Dashed: limit, nothing real is faster."
+
+
+def page() -> None:
+    """Draw the page of the current scenario."""
+    look = _look()
+    st.html(style_block(look.mode))
+    watch_theme(look.mode)
+    state.read_link()
+    wanted = state.current()
+    scenario, unknown = known(wanted.scenario, state.last())
+    report, error = _answer(scenario)
+    problems = {**wanted.problems, **unknown}
+    if isinstance(error, PlanError):
+        problems["plan"] = str(error)
+    sidebar.controls(scenario, report, problems)
+    state.write_link(scenario, good=report is not None)
+    _head(report, scenario)
+    _problems(wanted.link_problems)
+    if report is None:
+        _refused(error)
+        return
+    _body(report, look)
+
+
+def _look() -> Look:
+    """Light or dark, wide or phone, as far as the browser tells."""
+    mode = "dark" if st.context.theme.type == "dark" else "light"
+    return Look(mode, compact="Mobi" in (st.context.headers.get("User-Agent") or ""))
+
+
+def _answer(scenario: Scenario) -> tuple[Report | None, RooflineError | None]:
+    try:
+        return evaluate(scenario), None
+    except RooflineError as error:
+        return None, error
+
+
+def _head(report: Report | None, scenario: Scenario) -> None:
+    """The scenario in words and the link, always in sight."""
+    parts = scenario_parts(report) if report is not None else (scenario.model, f"{scenario.devices:,} × {scenario.hardware}")
+    first, *rest = parts
+    words = "".join(f"<span>{esc(part)}</span>" for part in rest)
+    with st.container(key="head"):
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        with left:
+            st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
+        with right:
+            link_button()
+
+
+def _problems(problems: tuple[str, ...]) -> None:
+    if problems:
+        lines = "".join(f"<li>{esc(problem)}</li>" for problem in problems)
+        st.html(f'<div class="rf-notice" role="alert"><h2>Part of the link could not be read</h2><ul>{lines}</ul></div>')
+
+
+def _refused(error: RooflineError | None) -> None:
+    """No answer, and what would be right."""
+    text = str(error)
+    st.html(f'<div class="rf-notice" role="alert"><h2>No answer for this</h2>{esc(text[:1].upper() + text[1:])}</div>')
+    if isinstance(error, PlanError):
+        st.button("Let the program choose the plan", on_click=state.set_one, args=("plan", "auto"))
+
+
+def _body(report: Report, look: Look) -> None:
+    curve = batch_curve(report) if report.memory.max_batch >= 1 else None
+    if report.memory.fits:
+        st.html(cards_html(report, look.palette))
+        why_row(report)
+        st.html(_sentence(report))
+    else:
+        _does_not_fit(report)
+    if curve is not None:
+        _figures(report, curve, look)
+    tabs(Shown(report, curve, look))
+
+
+def _sentence(report: Report) -> str:
+    loose = unverified_words(report)
+    note = f'<p class="rf-note"><span class="rf-mark">Unverified.</span> {esc(loose)}</p>' if loose else ""
+    return f'<p class="rf-answer">{esc(report.sentence)}</p>{note}'
+
+
+def _does_not_fit(report: Report) -> None:
+    """In words what would fit, and one click to get there."""
+    memory = report.memory
+    st.html(f'<div class="rf-notice" role="alert"><h2>Does not fit</h2>{esc(report.sentence)}</div>')
+    with st.container(horizontal=True, key="remedies"):
+        if memory.min_devices is not None:
+            devices = memory.min_devices
+            st.button(f"Use {devices:,} devices", on_click=state.set_one, args=("devices", devices))
+        if memory.max_batch >= 1:
+            batch = memory.max_batch
+            st.button(f"Use batch {batch:,}", on_click=state.set_one, args=("batch", batch))
+
+
+def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
+    left, right = st.columns(2)
+    with left:
+        st.html(heading("Roofline", _ROOFLINE_KEY.format(batch=f"{report.batch:,}")))
+        figure = as_figure(roofline_figure(report, curve, look))
+        config = chart_config(look, "roofline")
+        st.plotly_chart(figure, theme=None, key="roofline_chart", config=config, alt=roofline_alt(report))
+    with right:
+        st.html(heading("Throughput and speed against batch", _CURVE_KEY + _critical_words(report)))
+        figure = as_figure(throughput_figure(report, curve, look))
+        config = chart_config(look, "throughput")
+        st.plotly_chart(figure, theme=None, key="throughput_chart", config=config, alt=throughput_alt(report, curve))
+
+
+def _critical_words(report: Report) -> str:
+    return f" Critical batch: {sig(report.critical_batch_with_experts)}."

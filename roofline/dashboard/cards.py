@@ -1,0 +1,100 @@
+"""The four headline numbers, each with its band, its limit and what binds, and why each is what it is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from roofline.answers.explain import explain
+from roofline.answers.report import Bound, Explanation, Report
+from roofline.dashboard.text import between, esc, gb, table
+from roofline.figures.theme import BOUND_MARKS, Palette
+from roofline.figures.words import BOUND_WORDS, sig
+
+_WHY = {
+    "tokens_per_s_per_user": "Why this speed?",
+    "output_tokens_per_s": "Why this total?",
+    "usd_per_million_output_tokens": "Why this cost?",
+    "memory": "Why this memory?",
+}
+
+
+def cards_html(report: Report, palette: Palette) -> str:
+    """All four cards as one block."""
+    expected, limit, low, high = report.expected, report.limit, report.expected_low, report.expected_high
+    bound = _bound_word(report.bound["decode"], palette)
+    cost = report.cost
+    cards = [
+        _card(
+            "Tokens/s per user",
+            sig(expected.tokens_per_s_per_user),
+            between(low.tokens_per_s_per_user, high.tokens_per_s_per_user),
+            f"limit {sig(limit.tokens_per_s_per_user)} · {bound}",
+        ),
+        _card(
+            "Tokens/s in total",
+            sig(expected.output_tokens_per_s),
+            between(low.output_tokens_per_s, high.output_tokens_per_s),
+            f"limit {sig(limit.output_tokens_per_s)} · {bound}",
+        ),
+        _card(
+            "USD per million output tokens",
+            sig(cost.usd_per_million_output_tokens),
+            between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high),
+            f"limit {sig(cost.usd_per_million_output_tokens_at_limit)} · {_price_word(report)}",
+        ),
+        _memory_card(report, palette),
+    ]
+    return f'<div class="rf-cards">{"".join(cards)}</div>'
+
+
+def _card(label: str, value: str, band: str, foot: str) -> str:
+    return (
+        f'<section class="rf-card"><h2>{esc(label)}</h2><p class="rf-value">{esc(value)}</p>'
+        f'<p class="rf-band">expected {esc(band)}</p><p class="rf-band">{foot}</p></section>'
+    )
+
+
+def _memory_card(report: Report, palette: Palette) -> str:
+    memory = report.memory
+    used, there = float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
+    share = used / there
+    colour = palette.parts[0] if memory.fits else palette.bad
+    word = f"{share:.0%} used · at most {memory.max_batch:,} sequences" if memory.fits else "does not fit"
+    return (
+        '<section class="rf-card"><h2>Memory per device</h2>'
+        f'<p class="rf-value">{esc(gb(used))} <small>of {esc(gb(there))}</small></p>'
+        f'<div class="rf-fill" aria-hidden="true"><span style="width:{min(1.0, share):.1%};background:{colour}"></span></div>'
+        f'<p class="rf-band">{esc(word)}</p></section>'
+    )
+
+
+def _bound_word(bound: Bound, palette: Palette) -> str:
+    mark = f'<span aria-hidden="true" style="color:{palette.bounds[bound]}">{BOUND_MARKS[bound]}</span>'
+    return f"{mark} bound by {BOUND_WORDS[bound]}"
+
+
+def _price_word(report: Report) -> str:
+    price = report.cost.usd_per_device_hour
+    return "no price known" if price is None else f"at {esc(sig(price))} USD per device-hour"
+
+
+def why_row(report: Report) -> None:
+    """One popover per card; its content is made only while it is open."""
+    with st.container(key="why"):
+        for name, label in _WHY.items():
+            popover = st.popover(label, type="tertiary", key=f"why_{name}", on_change="rerun")
+            if popover.open:
+                with popover:
+                    st.html(explanation_html(explain(report)[name]))
+
+
+def explanation_html(found: Explanation) -> str:
+    """Formula, your values, inputs with sources."""
+    rows = [(item.name, item.value, item.source) for item in found.inputs]
+    return (
+        f'<h3 class="rf-h">{esc(found.title)}</h3>'
+        f'<p class="rf-equation">{esc(found.equation)}</p><p class="rf-key">with your values</p>'
+        f'<p class="rf-equation">{esc(found.substituted)}</p>'
+        f"{table(('Input', 'Value', 'Source'), rows, caption='Inputs of the formula')}"
+        f'<p class="rf-key">{esc(found.citation)}</p>'
+    )

@@ -1,0 +1,207 @@
+"""What lies under the answer: cost, memory, time, operators, assumptions and sources. Each is built only when it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
+from roofline.catalog.hardware import load_hardware
+from roofline.dashboard.bars import bound_bar, memory_bar, operator_bars
+from roofline.dashboard.state import TAB_KEY
+from roofline.dashboard.text import between, esc, gb, heading, table
+from roofline.figures.curves import cost_alt, cost_figure
+from roofline.figures.theme import Look, as_figure
+from roofline.figures.words import BOUND_WORDS, operator_name, sig
+from roofline.specs.hardware import Accelerator, Fact
+from roofline.units import duration, with_prefix
+
+PLOTLY_CONFIG = {
+    "displaylogo": False,
+    "scrollZoom": False,
+    "modeBarButtonsToRemove": ["zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
+    "toImageButtonOptions": {"format": "svg", "scale": 2},
+}
+_PHASES: tuple[Phase, ...] = ("decode", "prefill")
+_PHASE_WORDS: dict[Phase, str] = {"decode": "One decode step", "prefill": "One prefill step"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a detail is drawn from."""
+
+    report: Report
+    curve: BatchCurve | None
+    look: Look
+
+
+def tabs(shown: Shown) -> None:
+    """The row of tabs; only the open one is built."""
+    names = list(_TABS)
+    if st.session_state.get(TAB_KEY) not in names:
+        st.session_state[TAB_KEY] = names[0]
+    for name, tab in zip(names, st.tabs(names, key=TAB_KEY, on_change="rerun"), strict=True):
+        if tab.open:
+            with tab:
+                _TABS[name](shown)
+
+
+def chart_config(look: Look, filename: str) -> dict[str, object]:
+    """Settings of a chart: no bar of buttons on a phone, a vector file from the camera."""
+    image = {**PLOTLY_CONFIG["toImageButtonOptions"], "filename": filename}  # type: ignore[dict-item]
+    return {**PLOTLY_CONFIG, "displayModeBar": False if look.compact else "hover", "toImageButtonOptions": image}
+
+
+def _cost(shown: Shown) -> None:
+    report, cost = shown.report, shown.report.cost
+    if cost.usd_per_million_output_tokens is None or shown.curve is None:
+        st.html(f'<p class="rf-answer">No cost: {esc(cost.basis)}.</p>')
+        return
+    left, right = st.columns([3, 2])
+    with left:
+        st.html(heading("Cost against batch", "Solid: expected with its band. Dashed: limit, nothing real is cheaper."))
+        figure = as_figure(cost_figure(report, shown.curve, shown.look))
+        config = chart_config(shown.look, "cost")
+        st.plotly_chart(figure, theme=None, key="cost_chart", config=config, alt=cost_alt(report))
+    band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
+    rows = [
+        ("USD per million output tokens", sig(cost.usd_per_million_output_tokens), f"expected {band}"),
+        ("the same at the limit", sig(cost.usd_per_million_output_tokens_at_limit), "limit"),
+        ("USD per million input tokens", sig(cost.usd_per_million_input_tokens), "expected"),
+        ("USD per million tokens of both kinds", sig(cost.usd_per_million_tokens), "expected, in the proportion of the load"),
+        ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
+        ("joules per output token", sig(cost.joules_per_output_token), "expected, at rated power"),
+    ]
+    with right:
+        st.html(heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario"))
+
+
+def _memory(shown: Shown) -> None:
+    memory = shown.report.memory
+    rows = [
+        ("Cache of one sequence, prompt and output", gb(memory.kv_cache_bytes_per_sequence)),
+        ("Most sequences that fit", f"{memory.max_batch:,}"),
+        ("Sequences asked for", f"{shown.report.batch:,}"),
+        ("Devices used of devices there", f"{shown.report.plan.devices_used:,} of {shown.report.scenario.devices:,}"),
+    ]
+    title = heading("Memory of one device", "Weights and what every sequence adds, against what programs can use.")
+    st.html(title + memory_bar(shown.report, shown.look.palette) + table(("What", "Value"), rows, caption="Memory in numbers"))
+
+
+def _time(shown: Shown) -> None:
+    for phase, column in zip(_PHASES, st.columns(2), strict=True):
+        with column:
+            bars = bound_bar(shown.report, phase, shown.look.palette) + operator_bars(shown.report, phase, shown.look.palette)
+            use = f"expected; reaches {shown.report.mfu[phase]:.0%} of peak arithmetic and {shown.report.mbu[phase]:.0%} of bandwidth"
+            st.html(heading(_PHASE_WORDS[phase], use) + bars)
+
+
+def _operators(shown: Shown) -> None:
+    rows = shown.report.operators
+    frame = operator_frame(rows)
+    st.html(heading("Operators of one step on one device", "Choose a row for its arithmetic."))
+    choice = st.dataframe(
+        frame,
+        hide_index=True,
+        key="operator_table",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "FLOP": st.column_config.NumberColumn(format="scientific"),
+            "memory bytes": st.column_config.NumberColumn(format="bytes"),
+            "network bytes": st.column_config.NumberColumn(format="bytes"),
+            "FLOP per byte": st.column_config.NumberColumn(format="%.3g"),
+            "limit ms": st.column_config.NumberColumn(format="%.3g"),
+            "expected ms": st.column_config.NumberColumn(format="%.3g"),
+            "share of step": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
+        },
+        alt=f"{len(rows)} operators of {shown.report.model_name} with their work, traffic, limit and expected time",
+    )
+    picked = choice.selection.rows
+    if picked:
+        st.html(operator_detail(rows[picked[0]], shown.report))
+    st.download_button("Download CSV", lambda: frame.to_csv(index=False), "operators.csv", "text/csv", on_click="ignore")
+
+
+def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
+    """The operator table as it is shown and downloaded."""
+    totals = {phase: sum(r.expected_s for r in rows if r.phase == phase) for phase in _PHASES}
+    return pd.DataFrame(
+        {
+            "phase": [r.phase for r in rows],
+            "operator": [operator_name(r.name) for r in rows],
+            "layers": [r.count for r in rows],
+            "FLOP": [r.flops for r in rows],
+            "memory bytes": [r.bytes for r in rows],
+            "network bytes": [r.network_bytes for r in rows],
+            "FLOP per byte": [r.intensity for r in rows],
+            "limit ms": pd.Series([r.limit_s for r in rows]) * 1000,
+            "expected ms": pd.Series([r.expected_s for r in rows]) * 1000,
+            "share of step": [r.expected_s / totals[r.phase] for r in rows],
+            "bound": [r.bound for r in rows],
+        }
+    )
+
+
+def operator_detail(row: OperatorRow, report: Report) -> str:
+    """One operator's arithmetic, written out."""
+    peak, bandwidth = report.peak_flops_per_s[report.formats.gemm_rate], report.bandwidth_bytes_per_s
+    lines = [
+        f"work      {with_prefix(row.flops, 'FLOP')} over {row.count:g} layers",
+        f"traffic   {gb(row.weight_bytes)} weights + {gb(row.cache_bytes)} cache = {gb(row.bytes)}",
+        f"intensity {sig(row.intensity)} FLOP per byte; the ridge is at {sig(report.ridge_flops_per_byte)}",
+        f"compute   {duration(row.compute_limit_s)} at the peak of its format ({report.formats.gemm_rate}: {with_prefix(peak, 'FLOP/s')})",
+        f"memory    {duration(row.memory_limit_s)} at {with_prefix(bandwidth, 'B/s')}",
+        f"limit     {duration(row.limit_s)}, bound by {BOUND_WORDS[row.bound]}; expected {duration(row.expected_s)}",
+    ]
+    return f'<h3 class="rf-h">{esc(operator_name(row.name))}, {row.phase}</h3><p class="rf-equation">{esc(chr(10).join(lines))}</p>'
+
+
+def _basis(shown: Shown) -> None:
+    report = shown.report
+    device = load_hardware(report.scenario.hardware)
+    parts = [
+        heading(f"Facts of {device.name}", "As printed in the source; peaks are dense."),
+        table(("Fact", "Value", "Source", "Kind"), fact_rows(device), caption="Facts of the device"),
+        heading("Facts used"),
+        table(("Fact", "Value and source"), list(report.sources.items()), caption="Facts used, with sources"),
+        heading("Assumptions", "Not facts: constants between the limit and what is expected, each with its range and basis."),
+        table(("Assumption", "Value", "Basis"), [(a.name, a.value, a.basis) for a in report.assumptions], caption="Assumptions"),
+        heading("Notes on this answer"),
+        f'<ul class="rf-legend" style="display:block">{"".join(f"<li>{esc(r)}</li>" for r in report.reasons)}</ul>',
+    ]
+    st.html("".join(parts))
+
+
+def fact_rows(device: Accelerator) -> list[tuple[str, str, str, str]]:
+    """Facts of a device, unverified ones named as such."""
+    facts: dict[str, Fact | None] = {
+        "memory": device.memory,
+        "memory bandwidth": device.bandwidth,
+        **{f"{dtype} peak": fact for dtype, fact in device.peaks.items()},
+        **{f"{link.kind} link, {link.name}": link.bandwidth for link in device.links},
+        "power": device.tdp,
+    }
+    return [(name, f"{f.value:g} {f.unit}", f.source, f.kind) for name, f in facts.items() if f is not None]
+
+
+def unverified_words(report: Report) -> str:
+    """A line under the cards when the answer rests on facts nobody has confirmed; empty otherwise."""
+    device = load_hardware(report.scenario.hardware)
+    loose = [name for name, _, _, kind in fact_rows(device) if kind == "unverified"]
+    if not loose and device.grade != "C":
+        return ""
+    named = f": {', '.join(loose)}" if loose else ""
+    return f"Unverified facts of {device.name}{named}. Take the numbers as a sketch."
+
+
+_TABS: dict[str, Callable[[Shown], None]] = {
+    "Cost": _cost,
+    "Memory": _memory,
+    "Time by operator": _time,
+    "Operators": _operators,
+    "Assumptions and sources": _basis,
+}

@@ -1,0 +1,75 @@
+"""Words and small HTML that cards, bars and tables share. Whatever comes from a file or a link is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from roofline.answers.report import Report
+from roofline.figures.words import sig
+from roofline.specs.scenario import Scenario
+from roofline.units import Floats, with_prefix
+
+
+def esc(text: object) -> str:
+    """Text made harmless in HTML."""
+    return escape(str(text), quote=True)
+
+
+def between(low: Floats | None, high: Floats | None) -> str:
+    """A band in words.
+
+    >>> between(48.12, 74.4)
+    '48.1 to 74.4'
+    """
+    return f"{sig(low)} to {sig(high)}"
+
+
+def gb(value: Floats) -> str:
+    """Bytes as people buy them.
+
+    >>> gb(85.9e9)
+    '85.9 GB'
+    """
+    return with_prefix(float(value), "B")
+
+
+def count_of(scenario: Scenario, hardware_name: str) -> str:
+    """Devices in words."""
+    return f"{scenario.devices:,} × {hardware_name}"
+
+
+def formats_words(report: Report) -> str:
+    """The three number formats in a phrase."""
+    formats = report.formats
+    return f"weights {formats.weights}, arithmetic {formats.gemm_rate}, cache {formats.kv_cache}"
+
+
+def scenario_parts(report: Report) -> tuple[str, ...]:
+    """The scenario in words, part by part."""
+    scenario = report.scenario
+    return (
+        report.model_name,
+        count_of(scenario, report.hardware_name),
+        formats_words(report),
+        f"{scenario.input_tokens:,} in / {scenario.output_tokens:,} out",
+        f"batch {report.batch:,}",
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str) -> str:
+    """A plain table; the first column heads its row. Cells are escaped."""
+    columns = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
+    body = "".join(
+        f'<tr><th scope="row">{esc(first)}</th>{"".join(f"<td>{esc(cell)}</td>" for cell in rest)}</tr>' for first, *rest in rows
+    )
+    return (
+        f'<div class="rf-scroll" tabindex="0" role="group" aria-label="{esc(caption)}">'
+        f'<table class="rf-table"><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def heading(text: str, key: str = "", level: int = 2) -> str:
+    """A heading with the key of a figure under it; ``key`` is markup of our own."""
+    line = f'<p class="rf-key">{key}</p>' if key else ""
+    return f'<h{level} class="rf-h">{esc(text)}</h{level}>{line}'

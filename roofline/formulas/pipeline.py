@@ -1,0 +1,52 @@
+"""Pipelines: bubbles and what stages do with few micro-batches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roofline.units import Floats
+
+
+def fill_drain_frac(*, n_stages: Floats, n_micro_batches: Floats) -> Floats:
+    """Share of a pass that stages spend waiting for the pipeline to fill and drain.
+
+        u = (p - 1) / (m + p - 1)                                                [1, sec. 2.3]
+
+    Equal stages.
+
+    [1] Y. Huang et al., "GPipe", NeurIPS 2019. arXiv:1811.06965
+
+    >>> fill_drain_frac(n_stages=4, n_micro_batches=5)
+    0.375
+    """
+    return (n_stages - 1.0) / (n_micro_batches + n_stages - 1.0)
+
+
+def stage_utilisation_frac(*, n_stages: Floats, n_micro_batches: Floats) -> Floats:
+    """Share of stages that have work in steady decode.
+
+        u = min(1, m / p)                                                        [1, part 7]
+
+    A sequence cannot start its next token before the last stage has given it the current one.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/inference/
+
+    >>> float(stage_utilisation_frac(n_stages=4, n_micro_batches=1))
+    0.25
+    """
+    return np.minimum(1.0, n_micro_batches / n_stages)
+
+
+def pipelined_s(*, stack_s: Floats, n_stages: Floats, n_micro_batches: Floats) -> Floats:
+    """Time of a stack of layers cut into stages when the work comes in micro-batches.
+
+        T = T_stack (m + p - 1) / (m p)                                          [1, sec. 2.3]
+
+    T_stack is the time of all micro-batches on one device; equal stages.
+
+    [1] Y. Huang et al., "GPipe", NeurIPS 2019. arXiv:1811.06965
+
+    >>> pipelined_s(stack_s=8.0, n_stages=4, n_micro_batches=1)
+    8.0
+    """
+    return stack_s * (n_micro_batches + n_stages - 1.0) / (n_micro_batches * n_stages)

@@ -1,0 +1,91 @@
+"""Links: readable, versioned, and damaged ones told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roofline import Scenario, link
+from roofline.answers.presets import PRESETS
+from roofline.errors import LinkError
+
+
+def test_the_default_page_needs_no_query() -> None:
+    assert link.encode(link.DEFAULT) == {}
+    assert link.decode({}) == link.Decoded(link.DEFAULT, ())
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.id)
+def test_presets_are_links(preset) -> None:
+    query = link.to_query(preset.scenario)
+    assert link.from_query("http://localhost:8501/" + query) == link.Decoded(preset.scenario, ())
+    assert len(query) < 400
+
+
+def test_only_what_differs_is_written() -> None:
+    scenario = link.DEFAULT.model_copy(update={"batch": 7, "memory_gib": 384.0})
+    assert link.encode(scenario) == {"v": "1", "batch": "7", "mem": "384"}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "word"),
+    [
+        ("n", "0", "at least 1"),
+        ("n", "-4", "at least 1"),
+        ("n", "1e400", "whole number"),
+        ("batch", "nan", "whole number"),
+        ("in", "99999999999", "at most 10,000,000"),
+        ("util", "nan", "finite"),
+        ("usd", "inf", "finite"),
+        ("rate", "-1", "above 0"),
+        ("adp", "perhaps", "yes or no"),
+        ("model", "", "empty"),
+    ],
+)
+def test_a_damaged_value_is_named_and_the_rest_is_kept(key: str, text: str, word: str) -> None:
+    decoded = link.decode({"v": "1", "out": "77", key: text})
+    assert decoded.scenario == link.DEFAULT.model_copy(update={"output_tokens": 77})
+    assert len(decoded.problems) == 1
+    assert decoded.problems[0].startswith(f"{key}=")
+    assert word in decoded.problems[0]
+
+
+def test_unknown_keys_and_versions_are_told() -> None:
+    decoded = link.decode({"v": "9", "colour": "red", "n": "8", "tab": "cost"})
+    assert decoded.scenario.devices == 8
+    assert any("version 9" in p for p in decoded.problems)
+    assert any("colour" in p for p in decoded.problems)
+    assert not any("tab" in p for p in decoded.problems)
+
+
+def test_batch_and_rate_together_keep_the_rate() -> None:
+    decoded = link.decode({"batch": "4", "rate": "2.5"})
+    assert (decoded.scenario.batch, decoded.scenario.request_rate) == (None, 2.5)
+    assert len(decoded.problems) == 1
+
+
+def test_an_endless_link_is_refused() -> None:
+    decoded = link.decode({"model": "x" * 5000})
+    assert decoded.scenario == link.DEFAULT
+    assert "longer than" in decoded.problems[0]
+
+
+def test_text_that_is_no_link_is_refused() -> None:
+    with pytest.raises(LinkError, match="is not a link"):
+        link.from_query("hello")
+
+
+def test_a_scenario_file(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text("model: llama-3.1-8b\nhardware: 2xh100-sxm\nbatch: 4\n")
+    assert link.read_scenario(file) == Scenario(model="llama-3.1-8b", hardware="h100-sxm", devices=2, batch=4)
+    for text in ("- a\n- b\n", "a: b: c", "!!python/object:os.system {}", "\x00"):
+        file.write_text(text)
+        with pytest.raises(LinkError):
+            link.read_scenario(file)
+    file.write_text("#" * 70_000)
+    with pytest.raises(LinkError, match="larger"):
+        link.read_scenario(file)
+    with pytest.raises(LinkError, match="cannot be read"):
+        link.read_scenario(tmp_path / "none.yaml")

@@ -83,7 +83,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "state_size": ("mamba_d_state", "ssm_state_size", "state_size"),
     "convolution_size": ("mamba_d_conv", "conv_kernel", "conv1d_width", "conv_L_cache", "linear_conv_kernel_dim"),
     "state_heads": ("mamba_n_heads", "mamba_num_heads", "n_mamba_heads", "num_heads"),
-    "state_head_size": ("mamba_d_head", "mamba_head_dim", "mamba_headdim", "head_dim"),
+    "state_head_size": ("mamba_d_head", "mamba_head_dim", "mamba_headdim"),
     "state_groups": ("mamba_n_groups", "mamba_ngroups", "n_groups"),
     "state_expansion": ("expand", "mamba_expand"),
     "step_rank": ("time_step_rank", "mamba_dt_rank"),

@@ -58,6 +58,8 @@ class Habits:
     state_norms: bool = False
     gate_norm_switch: str = ""
     shared_gate: bool = False
+    n_shared: int = 0
+    """Shared experts where no field counts them."""
     expert_norm: bool = False
     sub_norms: bool = False
     activation_parameters: int = 0
@@ -65,6 +67,8 @@ class Habits:
     ffn_divisor: int = 1
     learned_positions: bool = False
     position_offset: int = 0
+    window_extra: int = 0
+    """Tokens a window sees beyond the number stated."""
     embedding_norm: bool = False
     fused_qkv: bool = False
 

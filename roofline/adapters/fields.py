@@ -179,14 +179,12 @@ class Fields:
     def _explicit(self, name: str) -> object:
         """The file's value; a dotted name walks into tables."""
         self.read.add(name.split(".", 1)[0])
-        if name in self._config:
-            return self._config[name]
         value: object = self._config
         for part in name.split("."):
             if not isinstance(value, Mapping) or part not in value:
                 return _MISSING
             value = value[part]
-        return value
+        return None if value == "auto" else value
 
     def _default(self, quantity: str) -> tuple[str, object]:
         for name in self._names(quantity):
@@ -198,6 +196,8 @@ class Fields:
         self.assume(name, f"{name} is absent: {value} by the class default of {self._family}.")
 
     def _whole(self, name: str, value: object, largest: int) -> int:
+        if isinstance(value, list) and value and all(item == value[0] for item in value[: 2 * MAX_LAYERS]):
+            value = value[0]
         if isinstance(value, float) and isfinite(value) and value == int(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):

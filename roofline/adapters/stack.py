@@ -166,6 +166,9 @@ def _by_positions(fields: Fields, n_layers: int) -> Sequence[str] | None:
 
 def _by_period(fields: Fields, n_layers: int) -> Sequence[str] | None:
     """Numbers that say how often a kind comes."""
+    letters = fields.raw("sliding_window_pattern")
+    if isinstance(letters, str) and letters and not set(letters) - set("LG"):
+        return ["full" if letters[i % len(letters)] == "G" else "sliding" for i in range(n_layers)]
     period = fields.optional("attn_layer_period")
     if period:
         offset = fields.count("attn_layer_offset")
@@ -249,9 +252,10 @@ def _experts_by_positions(fields: Fields, n_layers: int) -> Sequence[bool] | Non
 
 
 def _experts_by_range(fields: Fields, n_layers: int) -> Sequence[bool] | None:
-    if fields.raw("moe_layer_interval") is None and fields.raw("moe_layer_start_index") is None:
+    step = fields.optional("moe_layer_interval")
+    if step is None:
         return None
-    first, step = fields.count("moe_layer_start_index"), fields.optional("moe_layer_interval") or 1
+    first = fields.count("moe_layer_start_index")
     end = fields.raw("moe_layer_end_index")
     last = n_layers - 1 if end in (None, -1) else fields.count("moe_layer_end_index")
     return [first <= i <= last and (i + 1) % step == 0 for i in range(n_layers)]

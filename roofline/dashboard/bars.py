@@ -10,6 +10,7 @@ from roofline.units import duration
 
 _WORD_SHARE = 0.1
 """Smallest share of a bar that its own word fits in."""
+_WHOLE_PERCENT = 0.01
 _SMALLEST_ROW = 0.002
 """Operators that take less of a step are summed up as others."""
 
@@ -58,14 +59,18 @@ def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
             operator_name(r.name),
             r.expected_s / longest,
             palette.bounds[r.bound],
-            f"{duration(r.expected_s)} · {r.expected_s / total:.0%} · {BOUND_MARKS[r.bound]} {r.bound}",
+            f"{duration(r.expected_s)} · {_percent(r.expected_s / total)} · {BOUND_MARKS[r.bound]} {r.bound}",
         )
         for r in rows
         if r.expected_s / total >= _SMALLEST_ROW
     ]
     if small > 0:
-        lines.append(_row("others", small / longest, palette.axis, f"{duration(small)} · {small / total:.1%}"))
+        lines.append(_row("others", small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
     return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= _WHOLE_PERCENT else "under 1%"
 
 
 def _bar(spans: str, title: str) -> str:

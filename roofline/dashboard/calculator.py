@@ -18,11 +18,10 @@ from roofline.errors import PlanError, RooflineError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
 from roofline.figures.theme import Look, as_figure
-from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
 
-_ROOFLINE_KEY = "● decode, batch {batch} &nbsp; ◆ prefill &nbsp; area: share of the step &nbsp; ⋯ whole decode step as the batch grows"
-_CURVE_KEY = "Solid: expected with its band (10th to 90th percentile). Dashed: limit, nothing real is faster."
+_ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
+_CURVE_KEY = "Solid: expected, band 10th to 90th percentile. Dashed: limit."
 
 
 def page() -> None:
@@ -40,7 +39,8 @@ def page() -> None:
     sidebar.controls(scenario, report, problems)
     state.write_link(scenario, good=report is not None)
     _head(report, scenario)
-    _problems(wanted.link_problems)
+    _problems("Part of the link could not be read", wanted.link_problems)
+    _problems("Not taken over from the controls", tuple(problems.values()), phone_only=True)
     if report is None:
         _refused(error)
         return
@@ -73,10 +73,12 @@ def _head(report: Report | None, scenario: Scenario) -> None:
             link_button()
 
 
-def _problems(problems: tuple[str, ...]) -> None:
+def _problems(title: str, problems: tuple[str, ...], *, phone_only: bool = False) -> None:
+    """What was not understood. Beside the controls it is told as well, but on a phone those are out of sight."""
     if problems:
         lines = "".join(f"<li>{esc(problem)}</li>" for problem in problems)
-        st.html(f'<div class="rf-notice" role="alert"><h2>Part of the link could not be read</h2><ul>{lines}</ul></div>')
+        where = " rf-phone" if phone_only else ""
+        st.html(f'<div class="rf-notice{where}" role="alert"><h2>{esc(title)}</h2><ul>{lines}</ul></div>')
 
 
 def _refused(error: RooflineError | None) -> None:
@@ -122,16 +124,12 @@ def _does_not_fit(report: Report) -> None:
 def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
     left, right = st.columns(2)
     with left:
-        st.html(heading("Roofline", _ROOFLINE_KEY.format(batch=f"{report.batch:,}")))
+        st.html(heading("Roofline", _ROOFLINE_KEY))
         figure = as_figure(roofline_figure(report, curve, look))
         config = chart_config(look, "roofline")
         st.plotly_chart(figure, theme=None, key="roofline_chart", config=config, alt=roofline_alt(report))
     with right:
-        st.html(heading("Throughput and speed against batch", _CURVE_KEY + _critical_words(report)))
+        st.html(heading("Throughput and speed against batch", _CURVE_KEY))
         figure = as_figure(throughput_figure(report, curve, look))
         config = chart_config(look, "throughput")
         st.plotly_chart(figure, theme=None, key="throughput_chart", config=config, alt=throughput_alt(report, curve))
-
-
-def _critical_words(report: Report) -> str:
-    return f" Critical batch: {sig(report.critical_batch_with_experts)}."

@@ -8,8 +8,15 @@ from roofline.answers.explain import explain
 from roofline.answers.report import Bound, Explanation, Report
 from roofline.dashboard.text import between, esc, gb, table
 from roofline.figures.theme import BOUND_MARKS, Palette
-from roofline.figures.words import BOUND_WORDS, sig
+from roofline.figures.words import sig
 
+BOUND_SHORT: dict[Bound, str] = {
+    "compute": "compute-bound",
+    "memory": "memory-bound",
+    "network": "network-bound",
+    "host": "host-bound",
+    "latency": "latency-bound",
+}
 _WHY = {
     "tokens_per_s_per_user": "Why this speed?",
     "output_tokens_per_s": "Why this total?",
@@ -70,12 +77,12 @@ def _memory_card(report: Report, palette: Palette) -> str:
 
 def _bound_word(bound: Bound, palette: Palette) -> str:
     mark = f'<span aria-hidden="true" style="color:{palette.bounds[bound]}">{BOUND_MARKS[bound]}</span>'
-    return f"{mark} bound by {BOUND_WORDS[bound]}"
+    return f"{mark} {BOUND_SHORT[bound]}"
 
 
 def _price_word(report: Report) -> str:
     price = report.cost.usd_per_device_hour
-    return "no price known" if price is None else f"at {esc(sig(price))} USD per device-hour"
+    return "no price known" if price is None else f"{esc(sig(price))} USD/device-h"
 
 
 def why_row(report: Report) -> None:

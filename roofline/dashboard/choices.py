@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
 
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
@@ -13,8 +15,8 @@ from roofline.errors import RooflineError, UnknownIdError
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
-    "weights": "as the published file has them",
-    "activations": "the fastest the device offers",
+    "weights": "as published",
+    "activations": "fastest",
     "kv_cache": "16 bit",
 }
 
@@ -73,38 +75,33 @@ def format_words(ref: str, role: str) -> str:
 
 def engine_words(ref: str) -> str:
     """An engine profile."""
-    return "Auto: usual for the device" if ref == AUTO else ref
+    return "Auto" if ref == AUTO else ref
 
 
 def known(scenario: Scenario, last: Scenario) -> tuple[Scenario, dict[str, str]]:
     """The scenario with what the catalogue does not know put back to its last value, and a sentence for each."""
-    checks = {"model": lambda: _model(scenario.model), "hardware": lambda: _hardware(scenario.hardware)}
     put_back: dict[str, object] = {}
     problems: dict[str, str] = {}
-    for name, check in checks.items():
+    for name, (kind, check) in _CHECKS.items():
         try:
-            check()
+            check(getattr(scenario, name))
         except RooflineError as error:
             put_back[name] = getattr(last, name)
-            words = model_words if name == "model" else hardware_words
-            problems[name] = f"{_capital(str(error))} The page still shows {words(getattr(last, name))}."
-    for name, known_ids in (("engine", engines()), *((f, formats(f)) for f in _AUTO_WORDS)):
-        value = getattr(scenario, name)
-        if value is not None and not _listed(name, value, known_ids):
-            put_back[name] = getattr(last, name)
-            problems[name] = f"{_capital(str(UnknownIdError('engines' if name == 'engine' else 'formats', value, known_ids)))}"
+            problems[name] = f"{_refusal(kind, getattr(scenario, name), error)} {_still(name, getattr(last, name))}"
     return (scenario.model_copy(update=put_back) if put_back else scenario), problems
 
 
-def _listed(name: str, value: str, known_ids: tuple[str, ...]) -> bool:
-    if value in known_ids:
-        return True
-    if name == "engine":
-        return False
-    try:
-        return load_format(value).id in known_ids
-    except RooflineError:
-        return False
+def _refusal(kind: str, given: str, error: RooflineError) -> str:
+    if not isinstance(error, UnknownIdError):
+        return f"{str(error)[:1].upper()}{str(error)[1:]}"
+    shown = given if len(given) <= _SHOWN_CHARACTERS else f"{given[:_SHOWN_CHARACTERS]}…"
+    nearest = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
+    return f"No {kind} is called '{shown}'{nearest}."
+
+
+def _still(name: str, value: str | None) -> str:
+    words = {"model": model_words, "hardware": hardware_words}.get(name, str)
+    return f"The page still shows {'the automatic choice' if value in (None, AUTO) else words(str(value))}."
 
 
 def _model(ref: str) -> None:
@@ -119,10 +116,27 @@ def _hardware(ref: str) -> None:
     load_hardware(ref)
 
 
+def _engine(ref: str) -> None:
+    if ref not in engines():
+        raise UnknownIdError("engines", ref, engines())
+
+
+def _format(role: str, ref: str | None) -> None:
+    if ref is not None and load_format(ref).id not in formats(role):
+        raise UnknownIdError("formats", ref, formats(role))
+
+
 def _plain(ref: str) -> bool:
     """Whether a reference can only mean the catalogue: no path, no file."""
-    return not any(sign in ref for sign in ("\\", "..", "~", ":")) and not ref.startswith("/") and "." not in ref.rpartition("/")[2][-6:-3]
+    suffix = ref.rpartition(".")[2].lower()
+    return not ref.startswith(("/", "~", ".")) and not any(sign in ref for sign in ("\\", "..", ":")) and suffix not in _FILES
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+_SHOWN_CHARACTERS = 40
+_FILES = frozenset({"json", "gguf", "safetensors", "yaml", "yml"})
+_CHECKS: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "model": ("model", _model),
+    "hardware": ("hardware", _hardware),
+    "engine": ("engine", _engine),
+    **{role: ("format for this", partial(_format, role)) for role in _AUTO_WORDS},
+}

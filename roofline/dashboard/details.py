@@ -137,7 +137,7 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
             "FLOP": [r.flops for r in rows],
             "memory bytes": [r.bytes for r in rows],
             "network bytes": [r.network_bytes for r in rows],
-            "FLOP per byte": [r.intensity for r in rows],
+            "FLOP per byte": [r.intensity if r.bytes > 0 else None for r in rows],
             "limit ms": pd.Series([r.limit_s for r in rows]) * 1000,
             "expected ms": pd.Series([r.expected_s for r in rows]) * 1000,
             "share of step": [r.expected_s / totals[r.phase] for r in rows],
@@ -195,7 +195,7 @@ def unverified_words(report: Report) -> str:
     if not loose and device.grade != "C":
         return ""
     named = f": {', '.join(loose)}" if loose else ""
-    return f"Unverified facts of {device.name}{named}. Take the numbers as a sketch."
+    return f"No vendor document confirms all facts of {device.name}{named}. Take the numbers as a sketch."
 
 
 _TABS: dict[str, Callable[[Shown], None]] = {

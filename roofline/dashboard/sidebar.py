@@ -44,6 +44,7 @@ _PRESET_KEY = "preset"
 def controls(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     """Draw every control of the scenario in the sidebar."""
     with st.sidebar:
+        st.html('<p class="rf-brand">roofline</p>')
         st.selectbox(
             "Examples",
             PRESETS,
@@ -96,6 +97,8 @@ def _load(problems: Problems) -> None:
         key=key("load"),
         format_func=_LOAD_WORDS.__getitem__,
         help="How many sequences decode at once over the whole system: given, found from a request rate, or the most that fit.",
+        width="stretch",
+        wrap=False,
     )
     load = st.session_state[key("load")]
     if load == "batch":
@@ -134,6 +137,7 @@ def _plan(scenario: Scenario, report: Report | None, problems: Problems) -> None
             key=key("plan"),
             format_func={AUTO: "Automatic", MANUAL: "Manual"}.__getitem__,
             help="Automatic tries every legal plan and takes the one with the highest expected output.",
+            width="stretch",
         )
         if asked == "manual":
             _knobs(problems)
@@ -190,11 +194,17 @@ def _list(name, label, options, words, help_text, *, free: bool = False) -> None
 
 
 def _number(name: str, label: str, help_text: str, *, optional: bool = False) -> None:
-    st.number_input(label, value=None, step=1, key=key(name), help=help_text, placeholder="auto" if optional else None)
+    if optional:
+        st.number_input(label, value=None, step=1, key=key(name), help=help_text, placeholder="auto")
+    else:
+        st.number_input(label, step=1, key=key(name), help=help_text)
 
 
 def _decimal(name: str, label: str, help_text: str, step: float, *, optional: bool = False) -> None:
     value = st.session_state[key(name)]
     if value is not None:
         st.session_state[key(name)] = float(value)
-    st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder="auto" if optional else None, format="%g")
+    if optional:
+        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder="auto", format="%g")
+    else:
+        st.number_input(label, step=step, key=key(name), help=help_text, format="%g")

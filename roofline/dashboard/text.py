@@ -42,7 +42,7 @@ def count_of(scenario: Scenario, hardware_name: str) -> str:
 def formats_words(report: Report) -> str:
     """The three number formats in a phrase."""
     formats = report.formats
-    return f"weights {formats.weights}, arithmetic {formats.gemm_rate}, cache {formats.kv_cache}"
+    return f"weights {formats.weights}, {formats.gemm_rate} arithmetic, {formats.kv_cache} cache"
 
 
 def scenario_parts(report: Report) -> tuple[str, ...]:

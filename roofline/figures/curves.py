@@ -203,7 +203,7 @@ def _ring_word(
 ) -> list[dict[str, Any]]:
     if value is None or not isfinite(float(value)):
         return []
-    late = log10(report.batch) > 0.8 * log10(span[1])
+    late = yaxis == "y2" or log10(report.batch) > 0.8 * log10(span[1])
     return [
         {
             "x": log10(report.batch),
@@ -213,7 +213,7 @@ def _ring_word(
             "showarrow": False,
             "xanchor": "right" if late else "left",
             "xshift": -10 if late else 10,
-            "yshift": -14 if yaxis == "y" and not log_y else 14,
+            "yshift": 14 if log_y else -14,
             "font": {"size": 13 if look.compact else 14, "color": look.palette.phases["decode"]},
         }
     ]

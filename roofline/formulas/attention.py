@@ -27,6 +27,9 @@ def windowed_pairs(*, n_new_tokens: Floats, n_cached_tokens: Floats, window_toke
 
         A_w = V(s + n) - V(s),  V(m) = g (g + 1) / 2 + (m - g) w,  g = min(m, w)    [1, sec. 2]
 
+    The exact sum of min(position + 1, w) over the new queries. The window is finite; one longer than the sequence gives
+    `causal_pairs`.
+
     [1] A. Jiang et al., "Mistral 7B", 2023. arXiv:2310.06825
 
     >>> float(windowed_pairs(n_new_tokens=4, n_cached_tokens=0, window_tokens=2))
@@ -44,6 +47,9 @@ def chunked_pairs(*, n_new_tokens: Floats, n_cached_tokens: Floats, chunk_tokens
     """Keys visited when a query sees only its own chunk.
 
         A_c = V(s + n) - V(s),  V(m) = floor(m / c) c (c + 1) / 2 + r (r + 1) / 2,  r = m mod c    [1]
+
+    The exact sum of (position mod c) + 1 over the new queries, for whole numbers of tokens; chunks count from the start of
+    the sequence.
 
     [1] Meta, "The Llama 4 herd", 2025: local layers attend within chunks of 8192.
 
@@ -81,7 +87,7 @@ def kv_cache_bytes_per_token(
 
         M = L K (d_k + d_v) b_kv                                                 [1]
 
-    2 L K H b_kv where both sizes are H.
+    2 L K H b_kv where both sizes are H. Scales and half-filled blocks are left out.
 
     [1] C. Chen, "Transformer inference arithmetic", kipply's blog, 2022.
 
@@ -91,10 +97,14 @@ def kv_cache_bytes_per_token(
     return n_layers * n_kv_heads * (key_size + value_size) * bytes_per_element
 
 
-def latent_cache_bytes_per_token(*, n_layers: Floats, latent_rank: Floats, rope_size: Floats, bytes_per_element: Floats) -> Floats:
+def latent_cache_bytes_per_token(
+    *, n_layers: Floats, latent_rank: Floats, rope_size: Floats, bytes_per_element: Floats
+) -> Floats:
     """Cache of one token under latent attention: one vector for all heads.
 
         M = L (c + d_r) b_kv                                                     [1, sec. 2.1]
+
+    The latent serves keys and values at once; every device of a tensor group keeps all of it.
 
     [1] DeepSeek-AI, "DeepSeek-V2", 2024. arXiv:2405.04434
 
@@ -116,7 +126,8 @@ def sliding_cache_bytes(
 
         M = m (L_g S + L_l min(S, w))                                            [1, sec. 2.1]
 
-    m is the cache of one token in one layer, 2 K H b_kv.
+    m is the cache of one token in one layer, 2 K H b_kv, the same in both kinds. Assumes that what leaves the window is
+    freed.
 
     [1] Gemma Team, "Gemma 3 technical report", 2025. arXiv:2503.19786
 
@@ -127,16 +138,20 @@ def sliding_cache_bytes(
     return bytes_per_token_layer * (n_full_layers * n_tokens + n_sliding_layers * np.minimum(n_tokens, window_tokens))
 
 
-def absorbed_break_even_tokens(*, latent_rank: Floats, rope_size: Floats, nope_size: Floats, value_size: Floats) -> Floats:
-    """Query tokens per pass over an old prefix below which absorbed latent attention does fewer FLOPs than expanded.
+def absorbed_break_even_tokens(*, latent_rank: Floats, nope_size: Floats, value_size: Floats) -> Floats:
+    """New tokens below which attending to the latent cache takes fewer FLOPs than expanding it first.
 
-        n* = r (d_n + d_v) / (2 r + d_r - d_n - d_r - d_v)                       [1, sec. 2.1.3]
+        n* = c (d_n + d_v) / (2 c - d_n - d_v)                                   [1, sec. 2.1]
 
-    Expanding costs 2 r N (d_n + d_v) per old token once; absorbing costs 2 N (2 r - d_n - d_v) more per pair.
+    Per cached token and head, absorbed attention takes n (2 c + d_r) multiply-adds, expanded attention takes
+    n (d_n + d_r + d_v) and once c (d_n + d_v): the rotary size cancels. Assumes a context much longer than the new tokens,
+    and an expansion that is not kept. Infinite where the latent is no wider than half of what it stands for.
 
     [1] DeepSeek-AI, "DeepSeek-V2", 2024. arXiv:2405.04434
 
-    >>> round(absorbed_break_even_tokens(latent_rank=512, rope_size=64, nope_size=128, value_size=128))
+    >>> round(float(absorbed_break_even_tokens(latent_rank=512, nope_size=128, value_size=128)))
     171
     """
-    return latent_rank * (nope_size + value_size) / (2.0 * latent_rank - nope_size - value_size)
+    expanded = nope_size + value_size
+    with np.errstate(divide="ignore"):
+        return np.divide(latent_rank * expanded, np.maximum(2.0 * latent_rank - expanded, 0.0))

@@ -10,7 +10,7 @@ from roofline.units import Floats
 def ridge_point_flops_per_byte(*, peak_flops_per_s: Floats, bandwidth_bytes_per_s: Floats) -> Floats:
     """Arithmetic intensity at which compute and memory take equally long.
 
-        I* = C / W                                                               [1, sec. 3]
+        I* = C / W                                                               [1, "The Roofline Model"]
 
     Assumes dense peak and decimal bandwidth. Below it a kernel is bound by memory, above it by compute.
 
@@ -25,7 +25,7 @@ def ridge_point_flops_per_byte(*, peak_flops_per_s: Floats, bandwidth_bytes_per_
 def balance_bytes_per_flop(*, peak_flops_per_s: Floats, bandwidth_bytes_per_s: Floats) -> Floats:
     """Bytes a machine can move per FLOP it can do: the inverse of the ridge point.
 
-        b = W / C                                                                [1, sec. 2]
+        b = W / C                                                                [1]
 
     Assumes dense peak and decimal bandwidth.
 
@@ -40,7 +40,7 @@ def balance_bytes_per_flop(*, peak_flops_per_s: Floats, bandwidth_bytes_per_s: F
 def arithmetic_intensity_flops_per_byte(*, work_flops: Floats, traffic_bytes: Floats) -> Floats:
     """FLOPs done per byte moved to or from main memory.
 
-        I = F / Q                                                                [1, sec. 3]
+        I = F / Q                                                                [1, "The Roofline Model"]
 
     Counts compulsory traffic: each operand once.
 
@@ -52,10 +52,12 @@ def arithmetic_intensity_flops_per_byte(*, work_flops: Floats, traffic_bytes: Fl
     return work_flops / traffic_bytes
 
 
-def attainable_flops_per_s(*, intensity_flops_per_byte: Floats, peak_flops_per_s: Floats, bandwidth_bytes_per_s: Floats) -> Floats:
+def attainable_flops_per_s(
+    *, intensity_flops_per_byte: Floats, peak_flops_per_s: Floats, bandwidth_bytes_per_s: Floats
+) -> Floats:
     """Highest rate that the roofline allows at an arithmetic intensity.
 
-        R = min(C, W I)                                                          [1, eq. in sec. 3]
+        R = min(C, W I)                                                          [1, "The Roofline Model"]
 
     Assumes compute and traffic overlap fully.
 
@@ -102,7 +104,7 @@ def lower_bound_s(
 ) -> Floats:
     """Shortest time the roofline allows: compute and traffic fully overlapped.
 
-        T = max(F / C, Q / W)                                                    [1, eq. 1]
+        T = max(F / C, Q / W)                                                    [1, "The Roofline Model"]
 
     Assumes each operand streams from main memory once, dense peak at the compute dtype.
     Without overlap the time is the sum (`upper_bound_s`), at most twice this.
@@ -135,13 +137,13 @@ def upper_bound_s(
 def soft_maximum_s(*, first_s: Floats, second_s: Floats) -> Floats:
     """Time of two activities that overlap imperfectly.
 
-        T = sqrt(T1^2 + T2^2)
+        T = sqrt(T_1^2 + T_2^2)                                                  [1, n = 2]
 
     The p = 2 norm: between the maximum (full overlap) and the sum (none), 1.41 times the maximum where both are equal and
     close to it elsewhere. Fits of step times hardly tell p = 2 from larger p.
 
-    [1] Norm inequality: max(x, y) <= (x^p + y^p)^(1/p) <= x + y for p >= 1. G. Hardy, J. Littlewood, G. Polya, "Inequalities",
-    Cambridge, 1934, sec. 2.10.
+    [1] S. W. Churchill, R. Usagi, "A general expression for the correlation of rates of transfer and other phenomena",
+    AIChE J. 18(6), 1972. doi:10.1002/aic.690180606
 
     >>> float(soft_maximum_s(first_s=3.0, second_s=4.0))
     5.0
@@ -186,7 +188,7 @@ def mfu_frac(*, useful_flops: Floats, time_s: Floats, peak_flops_per_s: Floats) 
 
         MFU = F / (T C)                                                          [1, sec. 2]
 
-    Counts the model's own FLOPs, not recomputation.
+    Counts the model's own FLOPs, not recomputation or padding, against the dense peak.
 
     [1] R. Pope et al., "Efficiently scaling transformer inference", 2022. arXiv:2211.05102
 
@@ -201,7 +203,7 @@ def mbu_frac(*, traffic_bytes: Floats, time_s: Floats, bandwidth_bytes_per_s: Fl
 
         MBU = Q / (T W)                                                          [1]
 
-    Counts weights and cache, each once per step.
+    Counts weights and cache, each once per step; what is read again or moved for activations is not useful.
 
     [1] M. Agarwal et al., "LLM inference performance engineering: best practices", Databricks, 2023.
 

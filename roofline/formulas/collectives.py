@@ -1,4 +1,7 @@
-"""Collectives: time over a link of one-way bandwidth, with latency per message. Payloads are what one device holds."""
+"""Collectives: time over links with latency per message.
+
+Payloads are what one device holds, of an all-gather what it holds in the end; link rates are per device and direction.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from roofline.units import Floats
 def all_reduce_ring_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:
     """Ring all-reduce: reduce-scatter, then all-gather.
 
-        T = 2 (p - 1) alpha + 2 (p - 1) / p V / W_n                              [1, sec. 4]
+        T = 2 (p - 1) alpha + 2 (p - 1) / p V / W_n                              [1, sec. 4.5]
 
     Bandwidth-optimal; latency grows with the ring. One device takes no time.
 
@@ -25,7 +28,7 @@ def all_reduce_ring_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_pe
 def all_reduce_tree_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:
     """All-reduce whose latency grows with the logarithm of the group.
 
-        T = alpha log2(p) + 2 (p - 1) / p V / W_n                                [1, sec. 4]
+        T = alpha log2(p) + 2 (p - 1) / p V / W_n                                [1, sec. 4.5]
 
     Volume as a ring, by halving and doubling; alpha is the time of one exchange with one partner and back.
 
@@ -57,6 +60,8 @@ def all_gather_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: 
 
         T = (p - 1) alpha + (p - 1) / p V / W_n                                  [1, sec. 4.1]
 
+    Each device holds a share of V at first. Ring order; one device takes no time.
+
     [1] R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005.
 
     >>> all_gather_s(payload_bytes=1e9, n_devices=4, link_bytes_per_s=1e9, latency_s=0.0)
@@ -70,7 +75,8 @@ def all_to_all_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: 
 
         T = (p - 1) alpha + (p - 1) / p V / W_n                                  [1, part 12]
 
-    V is what one device holds to send, its own share included.
+    V is what one device holds to send, its own share included; the global size over p. Assumes equal shares and a switch
+    that carries all pairs at full rate.
 
     [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/
 
@@ -94,7 +100,7 @@ def expert_exchange_bytes(
 
     k' counts the destinations other than the device itself; a token may go once to a node that spreads it inside.
 
-    [1] DeepSeek-AI, "Insights into DeepSeek-V3", ISCA 2025. arXiv:2505.09343
+    [1] C. Zhao et al., "Insights into DeepSeek-V3", ISCA 2025. arXiv:2505.09343
 
     >>> sizes = {"n_copies": 9, "dispatch_bytes_per_element": 1, "combine_bytes_per_element": 2}
     >>> expert_exchange_bytes(n_tokens=32, hidden_size=7000, **sizes)

@@ -12,6 +12,8 @@ def weight_bytes(*, n_parameters: Floats, bits_per_weight: Floats) -> Floats:
 
         M = P b / 8                                                              [1]
 
+    The average over all tensors, which files mix; some keep the output head wider.
+
     [1] G. Gerganov et al., llama.cpp, tools/quantize/README.md, 2025: sizes by bits per weight.
 
     >>> weight_bytes(n_parameters=8e9, bits_per_weight=4.5)
@@ -23,24 +25,28 @@ def weight_bytes(*, n_parameters: Floats, bits_per_weight: Floats) -> Floats:
 def max_sequences(*, usable_bytes: Floats, weight_bytes: Floats, cache_bytes_per_sequence: Floats) -> Floats:
     """Most sequences whose cache fits beside the weights; none where the weights do not.
 
-        B_max = floor((M - P b_w) / m)                                           [1, part 8]
+        B_max = max(0, floor((M - P b_w) / m))                                   [1, part 8]
 
-    Infinite where a sequence keeps no cache.
+    What activations and the engine need is taken off ``usable_bytes`` before. Infinite where a sequence keeps no cache and
+    the weights fit.
 
     [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/applied-inference/
 
     >>> float(max_sequences(usable_bytes=80e9, weight_bytes=16e9, cache_bytes_per_sequence=1e9))
     64.0
     """
+    spare = usable_bytes - weight_bytes
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.floor((usable_bytes - weight_bytes) / np.asarray(cache_bytes_per_sequence))
-    return np.maximum(0.0, room)
+        room = np.floor(np.divide(spare, cache_bytes_per_sequence))
+    return np.where(spare < 0.0, 0.0, np.where(cache_bytes_per_sequence > 0.0, room, np.inf))
 
 
 def paged_tokens(*, n_tokens: Floats, block_tokens: Floats) -> Floats:
     """Tokens that a paged cache reserves: whole blocks.
 
         S' = ceil(S / s) s                                                       [1, sec. 4]
+
+    At most one block of a sequence is partly empty; blocks shared between sequences are not looked at.
 
     [1] W. Kwon et al., "Efficient memory management for large language model serving with PagedAttention", SOSP 2023.
 

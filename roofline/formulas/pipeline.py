@@ -12,7 +12,7 @@ def fill_drain_frac(*, n_stages: Floats, n_micro_batches: Floats) -> Floats:
 
         u = (p - 1) / (m + p - 1)                                                [1, sec. 2.3]
 
-    Equal stages.
+    Equal stages, hand-over hidden. Some sources give the share of the ideal time instead, (p - 1) / m.
 
     [1] Y. Huang et al., "GPipe", NeurIPS 2019. arXiv:1811.06965
 
@@ -27,7 +27,8 @@ def stage_utilisation_frac(*, n_stages: Floats, n_micro_batches: Floats) -> Floa
 
         u = min(1, m / p)                                                        [1, part 7]
 
-    A sequence cannot start its next token before the last stage has given it the current one.
+    A sequence cannot start its next token before the last stage has given it the current one, so m groups of
+    sequences keep at most m of p equal stages busy.
 
     [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/inference/
 
@@ -42,7 +43,8 @@ def pipelined_s(*, stack_s: Floats, n_stages: Floats, n_micro_batches: Floats) -
 
         T = T_stack (m + p - 1) / (m p)                                          [1, sec. 2.3]
 
-    T_stack is the time of all micro-batches on one device; equal stages.
+    T_stack is the time of the whole batch through all layers, one stage after the other; equal stages. A micro-batch takes
+    1 / m of it: true while compute bound, too quick where each micro-batch reads the weights anew.
 
     [1] Y. Huang et al., "GPipe", NeurIPS 2019. arXiv:1811.06965
 

@@ -12,16 +12,20 @@ def expected_tokens_per_step(*, acceptance_frac: Floats, n_draft_tokens: Floats)
 
         t = (1 - a^(g + 1)) / (1 - a)                                            [1, eq. 1]
 
-    Each drafted token is accepted with the same probability, independently; a = 1 gives g + 1.
+    Each drafted token is accepted with the same probability, independently; a = 1 gives g + 1. Written with log1p and expm1,
+    so that it keeps its digits near a = 1.
 
     [1] Y. Leviathan, M. Kalman, Y. Matias, "Fast inference from transformers via speculative decoding", ICML 2023.
 
     >>> round(float(expected_tokens_per_step(acceptance_frac=0.8, n_draft_tokens=4)), 3)
     3.362
     """
-    a = np.asarray(acceptance_frac)
-    safe = np.where(a < 1.0, a, 0.0)
-    return np.where(a < 1.0, (1.0 - safe ** (n_draft_tokens + 1.0)) / (1.0 - safe), n_draft_tokens + 1.0)
+    missed = np.subtract(1.0, acceptance_frac)
+    certain = missed <= 0.0
+    safe = np.where(certain, 1.0, missed)
+    with np.errstate(divide="ignore"):
+        some = -np.expm1((n_draft_tokens + 1.0) * np.log1p(-safe)) / safe
+    return np.where(certain, n_draft_tokens + 1.0, some)
 
 
 def speculative_speedup(*, acceptance_frac: Floats, n_draft_tokens: Floats, draft_cost_frac: Floats) -> Floats:
@@ -38,3 +42,20 @@ def speculative_speedup(*, acceptance_frac: Floats, n_draft_tokens: Floats, draf
     """
     tokens = expected_tokens_per_step(acceptance_frac=acceptance_frac, n_draft_tokens=n_draft_tokens)
     return tokens / (1.0 + n_draft_tokens * draft_cost_frac)
+
+
+def speculative_work_ratio(*, acceptance_frac: Floats, n_draft_tokens: Floats, draft_work_frac: Floats) -> Floats:
+    """Work per token with drafting over work without, expected.
+
+        r = (g c_f + g + 1) / t                                                  [1, theorem 3.11]
+
+    c_f is the work of a draft step over that of a target step. Never below 1: drafting buys time with arithmetic, and gains
+    nothing once the step is compute bound.
+
+    [1] Y. Leviathan, M. Kalman, Y. Matias, "Fast inference from transformers via speculative decoding", ICML 2023.
+
+    >>> float(speculative_work_ratio(acceptance_frac=0.5, n_draft_tokens=2, draft_work_frac=0.25))
+    2.0
+    """
+    tokens = expected_tokens_per_step(acceptance_frac=acceptance_frac, n_draft_tokens=n_draft_tokens)
+    return (n_draft_tokens * draft_work_frac + n_draft_tokens + 1.0) / tokens

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.errors import PlanError
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.memory import Footprint, footprint
-from roofline.performance.serving import decode_step, mean_context_tokens, service
+from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Request, Shard, candidates
 from roofline.performance.structure import Structure
 from roofline.units import Floats
@@ -46,28 +47,30 @@ class Choice:
 
 
 def choose(structure: Structure, request: Request, formats: Rates, machine: Machine, load: Workload) -> Choice:
-    """For each load, the candidate with the highest expected output rate among those that fit.
+    """For each load, the candidate that is expected to finish its requests soonest, among those that fit.
 
-    At a given batch that is the shortest step; at the largest batch that fits, the highest throughput; at a request rate,
-    the shortest step that keeps up. Where nothing fits, the candidate nearest to fitting.
+    Compared is the expected output rate with prefill included, at the given batch or at the largest that fits each
+    candidate; at a request rate, the expected step. A given batch is never run on a plan whose limit is worse than that of
+    some plan for one device fewer: more devices do not slow a limit down. Where nothing fits, the candidate nearest to it.
     """
     shards = candidates(structure, request)
     n = np.size(np.asarray(shards.tensor))
     columns = Workload(load.prompt_tokens[:, None], load.output_tokens[:, None], load.batch[:, None], load.request_rate[:, None])
-    room = footprint(structure, columns.prompt_tokens + columns.output_tokens, columns.prompt_tokens, shards, formats, machine)
+    scene = _Scene(structure, formats, machine, columns)
     shape = (load.prompt_tokens.size, n)
+    room = scene.room(shards)
     most = np.broadcast_to(np.asarray(room.max_batch), shape)
-    batch = np.broadcast_to(_wanted_batch(structure, shards, formats, machine, columns, most), shape)
+    batch = np.broadcast_to(scene.wanted_batch(shards, most), shape)
     feasible = most >= np.maximum(1.0, batch)
     if n == 1:
         index = np.zeros(shape[0], dtype=np.int64)
     else:
-        rate = _merit(structure, shards, formats, machine, columns, batch, feasible)
+        merit = scene.merit(shards, batch, feasible, scene.limit_step_of_fewer_s(request))
         lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(shape)) + room.weights_bytes), shape)
-        index = np.where(np.any(feasible, axis=1), np.argmax(rate, axis=1), np.argmin(lacking, axis=1))
+        index = np.where(np.any(feasible, axis=1), np.argmax(merit, axis=1), np.argmin(lacking, axis=1))
     rows = np.arange(shape[0])
     return Choice(
-        shard=_at(shards, index),
+        shard=shards if n == 1 else _at(shards, index),
         batch=batch[rows, index],
         max_batch=most[rows, index],
         n_candidates=n,
@@ -75,48 +78,74 @@ def choose(structure: Structure, request: Request, formats: Rates, machine: Mach
     )
 
 
-def _wanted_batch(
-    structure: Structure, shard: Shard, formats: Rates, machine: Machine, load: Workload, most: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Sequences decoding at once: as given, as the request rate needs, or the most that fit."""
-    given = np.where(np.isnan(load.batch), most, load.batch)
-    if np.all(np.isnan(load.request_rate)):
-        return given
-    return np.where(np.isnan(load.request_rate), given, batch_for_rate(structure, shard, formats, machine, load))
+@dataclass(frozen=True)
+class _Scene:
+    """What candidates are compared on: loads as a column, so that candidates are the rows of a table."""
 
+    structure: Structure
+    formats: Rates
+    machine: Machine
+    load: Workload
 
-def batch_for_rate(structure: Structure, shard: Shard, formats: Rates, machine: Machine, load: Workload) -> NDArray[np.float64]:
-    """Sequences in decode when requests arrive at a steady rate: the fixed point of ``B = r G t(B)``.
+    def room(self, shards: Shard) -> Footprint:
+        """Memory of every load under every candidate."""
+        tokens = self.load.prompt_tokens + self.load.output_tokens
+        return footprint(self.structure, tokens, self.load.prompt_tokens, shards, self.formats, self.machine)
 
-    ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``, with
-    ``T`` the prefill time of one prompt over all groups. Infinite where prefill and decode together take more time than
-    there is.
-    """
-    prompt = service(structure, shard, formats, machine, 1.0, load.prompt_tokens, load.output_tokens).expected_prompt_s
-    left = 1.0 - load.request_rate * prompt / shard.groups
-    context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-    batch: Floats = np.ones(np.shape(left))
-    for _ in range(_FIXED_POINT_STEPS):
-        step = decode_step(structure, shard, formats, machine, batch, context).expected_s
-        batch = np.clip(load.request_rate * load.output_tokens * step / np.maximum(left, _TIE), 1.0, 1e12)
-    return np.where((left > 0) & (batch < 1e11), np.ceil(batch), np.inf)
+    def service(self, shards: Shard, batch: Floats) -> Service:
+        """Times of every load under every candidate."""
+        return service(
+            self.structure, shards, self.formats, self.machine, batch, self.load.prompt_tokens, self.load.output_tokens
+        )
 
+    def wanted_batch(self, shards: Shard, most: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sequences decoding at once: as given, as the request rate needs, or the most that fit."""
+        given = np.where(np.isnan(self.load.batch), most, self.load.batch)
+        if np.all(np.isnan(self.load.request_rate)):
+            return given
+        return np.where(np.isnan(self.load.request_rate), given, self.batch_for_rate(shards))
 
-def _merit(
-    structure: Structure,
-    shards: Shard,
-    formats: Rates,
-    machine: Machine,
-    load: Workload,
-    batch: NDArray[np.float64],
-    feasible: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """What is compared: output tokens per second, or steps per second where a request rate is to be met."""
-    context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-    held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
-    step = decode_step(structure, shards, formats, machine, held, context).expected_s
-    per_step = np.where(np.isnan(load.request_rate), held, 1.0)
-    return np.where(feasible, per_step / step * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
+    def batch_for_rate(self, shards: Shard) -> NDArray[np.float64]:
+        """Sequences in decode when requests arrive at a steady rate: the fixed point of ``B = r G t(B)``.
+
+        ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
+        with ``T`` the prefill time of one prompt over all groups. Infinite where that takes more time than there is.
+        """
+        load = self.load
+        left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
+        context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
+        batch: Floats = np.ones(np.shape(left))
+        for _ in range(_FIXED_POINT_STEPS):
+            step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
+            batch = np.clip(load.request_rate * load.output_tokens * step / np.maximum(left, _TIE), 1.0, 1e12)
+        return np.where((left > 0) & (batch < 1e11), np.ceil(batch), np.inf)
+
+    def limit_step_of_fewer_s(self, request: Request) -> NDArray[np.float64]:
+        """Shortest limit of a decode step over the plans for one device fewer, where a batch is given; else infinite."""
+        nothing = np.full(self.load.prompt_tokens.shape, np.inf)
+        if request.devices < 2 or np.all(np.isnan(self.load.batch)):
+            return nothing
+        try:
+            shards = candidates(self.structure, replace(request, devices=request.devices - 1))
+        except PlanError:
+            return nothing
+        batch = np.where(np.isnan(self.load.batch), 1.0, self.load.batch)
+        barred = np.isnan(self.load.batch) | (np.asarray(self.room(shards).max_batch) < batch)
+        context = mean_context_tokens(self.load.prompt_tokens, self.load.output_tokens)
+        step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).limit_s
+        return np.min(np.where(barred, np.inf, step), axis=1, keepdims=True)
+
+    def merit(
+        self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_], fewer_s: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Higher is better; minus infinity for what does not fit, or is slower at the limit than fewer devices."""
+        held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
+        result = self.service(shards, held)
+        rated = np.isnan(self.load.request_rate)
+        merit = np.where(rated, held / result.expected_request_s, 1.0 / result.decode.expected_s)
+        quick = feasible & (result.decode.limit_s <= fewer_s * (1.0 + _TIE))
+        allowed = np.where(np.any(quick, axis=1, keepdims=True), quick, feasible)
+        return np.where(allowed, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
 
 
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:

@@ -1,0 +1,130 @@
+"""A configuration file of the Hugging Face kind into a model's structure.
+
+Order: merge nested tables, choose habits and defaults by class, plan the layers, build blocks from cards, group equal
+layers, assign number formats. The class says only what the file is silent about; fields decide the structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from roofline.adapters.ends import end_tensors, has_head, is_tied, stream_block
+from roofline.adapters.families import Family, family
+from roofline.adapters.feeds import feed_forward_blocks, is_parallel, layer_norms
+from roofline.adapters.fields import Fields, merged, shown
+from roofline.adapters.mixers import mixer_blocks
+from roofline.adapters.stack import layer_count
+from roofline.adapters.traits import Traits, layer_traits
+from roofline.errors import ConfigurationError
+from roofline.specs.model import Block, LayerGroup, ModelSpec
+
+STRUCTURAL_WORDS = (
+    "attn",
+    "attention_type",
+    "moe",
+    "expert",
+    "mamba",
+    "ssm",
+    "lora_rank",
+    "latent",
+    "linear",
+    "sparse",
+    "recurrent",
+    "block_type",
+    "layer_type",
+    "shared",
+    "hybrid",
+)
+"""Parts of names that speak of structure: not to be passed over in a class that is not known."""
+
+NUMERIC_WORDS = ("dropout", "implementation", "eps", "scal", "coef", "loss", "softcap", "logit", "jitter", "norm_topk", "renorm")
+"""Parts of names that change values, not counts."""
+
+
+def model_from_configuration(config: Mapping[str, object], *, id: str = "", source: str = "") -> ModelSpec:  # noqa: A002
+    """Read a configuration into structure.
+
+    Raises
+    ------
+    ConfigurationError
+        A field that matters is absent, impossible or not understood; the message names it.
+    """
+    if not isinstance(config, Mapping):
+        raise ConfigurationError(f"A configuration must be a table of fields, not {shown(config)}.")
+    decoder = merged(config)
+    chosen = _family(config, decoder)
+    fields = Fields(decoder, chosen.defaults, chosen.name or "a plain decoder")
+    n_layers = layer_count(fields)
+    traits = layer_traits(fields, chosen.habits, n_layers)
+    groups = _groups(fields, chosen, traits)
+    head, tied = has_head(config), is_tied(config, fields, chosen.habits)
+    ends = end_tensors(fields, chosen.habits, tied=tied, head=head)
+    streams = fields.optional("hc_mult")
+    hidden = fields.size("hidden_size")
+    if not chosen.known:
+        _check_unknown(fields, chosen)
+    name = id or str(config.get("_name_or_path") or chosen.name or "custom")[:200]
+    return ModelSpec(
+        id=name,
+        name=name,
+        architecture=chosen.name,
+        hidden_size=hidden,
+        stream_size=streams * hidden if streams else None,
+        vocabulary=fields.size("vocabulary"),
+        n_layers=n_layers,
+        trained_context=_context(fields),
+        groups=groups,
+        ends=tuple(ends),
+        tied_embeddings=tied and head,
+        assumptions=tuple(fields.assumptions.values()),
+        source=source,
+    )
+
+
+def _family(config: Mapping[str, object], decoder: Mapping[str, object]) -> Family:
+    """The decoder's own class where it is known, else the class of the whole."""
+    names = [str(value)[:100] for value in (decoder.get("model_type"), config.get("model_type")) if isinstance(value, str)]
+    for name in names:
+        if family(name).known:
+            return family(name)
+    return family(names[0] if names else "")
+
+
+def _context(fields: Fields) -> int | None:
+    return fields.optional("context", largest=10**12)
+
+
+def _check_unknown(fields: Fields, chosen: Family) -> None:
+    """An unknown class is read as a plain decoder only if every field about structure was understood."""
+    for name in fields.unread():
+        lowered = name.lower()
+        if any(w in lowered for w in STRUCTURAL_WORDS) and not any(w in lowered for w in NUMERIC_WORDS) and fields.raw(name):
+            raise ConfigurationError(
+                f"model_type {shown(chosen.name)} is not known, and its field {shown(name)} is not understood."
+            )
+    fields.assume("model_type", f"model_type {shown(chosen.name)} is not known: read as a plain gated decoder from its fields.")
+
+
+def _groups(fields: Fields, chosen: Family, traits: tuple[Traits, ...]) -> tuple[LayerGroup, ...]:
+    """Layers with equal traits, in order of their first."""
+    positions: dict[Traits, list[int]] = {}
+    for position, trait in enumerate(traits):
+        positions.setdefault(trait, []).append(position)
+    return tuple(
+        LayerGroup(
+            layers=tuple(where),
+            blocks=layer_blocks(fields, chosen, trait),
+            parallel=is_parallel(fields, chosen.habits),
+        )
+        for trait, where in positions.items()
+    )
+
+
+def layer_blocks(fields: Fields, chosen: Family, traits: Traits) -> tuple[Block, ...]:
+    """Mixer, feed-forward and norms of one layer."""
+    mixer = mixer_blocks(fields, chosen.habits, traits)
+    feed = feed_forward_blocks(fields, chosen.habits, traits)
+    streams = stream_block(fields)
+    norms = layer_norms(fields, chosen.habits, traits)
+    blocks = (*mixer, *feed, *((norms,) if norms.tensors else ()))
+    return (*blocks, streams) if streams else blocks

@@ -1,0 +1,218 @@
+"""Machines from the hardware catalogue, or from a file in its form.
+
+The catalogue is YAML written for people. Reading all of it takes about a second, so building the package also writes
+its content as JSON with the checksum of the YAML; the JSON is read only while that checksum holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pydantic import ValidationError
+
+from roofline.errors import CatalogError, UnknownIdError
+from roofline.specs.hardware import Accelerator, Fact, Price, Source
+
+MAX_FILE_BYTES = 1_000_000
+"""Largest device file that is read."""
+
+_DATA = Path(__file__).parent / "data"
+_PACKAGED = _DATA / "hardware_catalog.yaml"
+_CHECKOUT = Path(__file__).parents[2] / "hardware_catalog.yaml"
+_COMPILED = _DATA / "hardware_catalog.json"
+
+
+def hardware_ids(announced: bool = False) -> tuple[str, ...]:
+    """Every device of the catalogue; those that do not ship yet only when asked for."""
+    entries = _content()["accelerators"].items()
+    return tuple(key for key, entry in entries if announced or not entry.get("announced", False))
+
+
+def sources() -> dict[str, Source]:
+    """Where the facts of the catalogue come from, by the id that facts name."""
+    return dict(_sources())
+
+
+def load_hardware(ref: str) -> Accelerator:
+    """A device by its id, by the name people type for it, or from a YAML file in the catalogue's form."""
+    if ref.lower().endswith((".yaml", ".yml")):
+        return _from_file(Path(ref))
+    key = ref.strip().lower().replace(" ", "-").replace("_", "-")
+    if key not in _names():
+        raise UnknownIdError("hardware", ref, _content()["accelerators"])
+    return _known(_names()[key])
+
+
+def facts(device: Accelerator) -> tuple[tuple[str, Fact], ...]:
+    """Every fact of a device with the path of its field."""
+    found: list[tuple[str, Fact | None]] = [
+        ("memory", device.memory),
+        ("visible_memory", device.visible_memory),
+        ("bandwidth", device.bandwidth),
+        ("tdp", device.tdp),
+    ]
+    found += [(f"peaks.{dtype}", fact) for dtype, fact in device.peaks.items()]
+    for n, link in enumerate(device.links):
+        found += [(f"links.{n}.bandwidth", link.bandwidth), (f"links.{n}.pair", link.pair)]
+    found += [(f"prices.{n}.amount", price.amount) for n, price in enumerate(device.prices)]
+    return tuple((path, fact) for path, fact in found if fact is not None)
+
+
+def rental_usd_per_h(accelerator: Accelerator) -> tuple[float, str] | None:
+    """What renting the device costs on demand, and what that rests on.
+
+    The median over providers, each with its newest quotes; an undated quote counts only where a provider has no other.
+    """
+    quotes = [p for p in accelerator.prices if p.kind == "rental" and p.commitment == "on-demand"]
+    newest = [_newest([p for p in quotes if p.provider == name]) for name in dict.fromkeys(p.provider for p in quotes)]
+    if not newest:
+        return None
+    used = [price for group in newest for price in group]
+    providers = f"{len(newest)} provider{'s' if len(newest) > 1 else ''}"
+    return (
+        median(median(p.amount.base for p in group) for group in newest),
+        f"median of {providers}, newest on-demand quotes ({_extent(used)})",
+    )
+
+
+def purchase_usd(accelerator: Accelerator) -> tuple[float, str] | None:
+    """What buying the device costs, and what that rests on: new where a price is known, else used."""
+    quotes = [p for p in accelerator.prices if p.kind == "purchase"]
+    new = [p for p in quotes if not p.commitment.startswith("used")]
+    used = new or quotes
+    if not used:
+        return None
+    return median(p.amount.base for p in used), f"median of {'new' if new else 'used'} prices ({_extent(used)})"
+
+
+def _newest(quotes: Sequence[Price]) -> list[Price]:
+    latest = max(p.date for p in quotes)
+    return [p for p in quotes if p.date == latest]
+
+
+def _extent(quotes: Sequence[Price]) -> str:
+    """How many quotes and of which dates."""
+    dates = sorted({p.date for p in quotes if p.date})
+    undated = sum(not p.date for p in quotes)
+    parts = [f"{len(quotes)} quote{'s' if len(quotes) > 1 else ''}"]
+    if dates:
+        parts.append(dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}")
+    if undated:
+        parts.append(f"{undated} undated" if dates else "undated")
+    return ", ".join(parts)
+
+
+@cache
+def _content() -> dict[str, Any]:
+    """The shipped catalogue as plain values."""
+    raw = (_PACKAGED if _PACKAGED.exists() else _CHECKOUT).read_bytes()
+    if _COMPILED.exists():
+        compiled: dict[str, Any] = json.loads(_COMPILED.read_text(encoding="utf-8"))
+        if compiled.pop("sha256", None) == hashlib.sha256(raw).hexdigest():
+            return compiled
+    return _parse(raw.decode("utf-8"), "hardware_catalog.yaml")
+
+
+@cache
+def _sources() -> dict[str, Source]:
+    return _valid_sources(_content()["sources"], "hardware_catalog.yaml")
+
+
+@cache
+def _names() -> dict[str, str]:
+    entries = _content()["accelerators"]
+    return {name: key for key, entry in entries.items() for name in (key, *entry.get("aliases", ()))}
+
+
+@cache
+def _known(key: str) -> Accelerator:
+    return _device(key, _content()["accelerators"][key], _sources(), "hardware_catalog.yaml")
+
+
+def _from_file(path: Path) -> Accelerator:
+    """The one device of a file, whose facts may also name sources of the catalogue."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        text = raw.decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise CatalogError(f"{path.name} cannot be read as text: {error}.") from error
+    if len(raw) > MAX_FILE_BYTES:
+        raise CatalogError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
+    _refuse_anchors_and_tags(text, path.name)
+    content = _parse(text, path.name)
+    if len(content["accelerators"]) != 1:
+        raise CatalogError(f"{path.name} holds {len(content['accelerators'])} accelerators; a device file holds one.")
+    ((key, entry),) = content["accelerators"].items()
+    own = _valid_sources(content["sources"], path.name)
+    return _device(key, entry, {**_sources(), **own}, path.name)
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    """YAML as plain values: safe loader, no duplicate keys, dates as text."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        loaded = YAML(typ="safe", pure=True).load(text)
+        content = json.loads(json.dumps(loaded, default=str))
+    except (YAMLError, RecursionError, TypeError, ValueError) as error:
+        raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
+    tables = {"sources": {}, "accelerators": {}} | (content if isinstance(content, dict) else {})
+    for name, table in tables.items():
+        if name not in ("sources", "accelerators") or not isinstance(table, dict):
+            raise CatalogError(f"{where}: the tables are 'sources' and 'accelerators', each id: entry; see {name!r}.")
+    return tables
+
+
+def _refuse_anchors_and_tags(text: str, where: str) -> None:
+    """Neither belongs in a file of facts; anchors can grow a small file without limit."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            if getattr(event, "anchor", None) or getattr(event, "tag", None):
+                raise CatalogError(f"{where}, line {event.start_mark.line + 1}: anchors, aliases and tags are not allowed.")
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """The reason of a parser, on one line."""
+    mark = getattr(error, "problem_mark", None)
+    problem = str(getattr(error, "problem", None) or type(error).__name__).splitlines()[0]
+    return f"{problem}, line {mark.line + 1}" if mark else problem
+
+
+def _valid_sources(table: dict[str, Any], where: str) -> dict[str, Source]:
+    try:
+        return {key: Source.model_validate(entry) for key, entry in table.items()}
+    except ValidationError as error:
+        raise CatalogError(f"{where}: sources: {_first(error)}.") from error
+
+
+def _device(key: str, entry: Any, known: Iterable[str], where: str) -> Accelerator:  # noqa: ANN401
+    """A validated device whose every source is known."""
+    if not isinstance(entry, dict):
+        raise CatalogError(f"{where}: {key}: an accelerator is a table of fields.")
+    try:
+        device = Accelerator.model_validate({**entry, "id": key})
+    except ValidationError as error:
+        raise CatalogError(f"{where}: {key}: {_first(error)}.") from error
+    for path, fact in facts(device):
+        if fact.source not in known:
+            raise CatalogError(f"{where}: {key}: {path}: source {fact.source!r} is not in the table of sources.")
+    return device
+
+
+def _first(error: ValidationError) -> str:
+    """The first complaint: field and reason."""
+    detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"

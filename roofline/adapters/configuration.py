@@ -41,7 +41,7 @@ NUMERIC_WORDS = ("dropout", "implementation", "eps", "scal", "coef", "loss", "so
 """Parts of names that change values, not counts."""
 
 
-def model_from_configuration(config: Mapping[str, object], *, id: str = "", source: str = "") -> ModelSpec:  # noqa: A002
+def model_from_configuration(config: Mapping[str, object], *, id: str = "", source: str = "") -> ModelSpec:
     """Read a configuration into structure.
 
     Raises

@@ -1,14 +1,15 @@
 """Machines from the hardware catalogue, or from a file in its form.
 
-The catalogue is YAML written for people. Reading all of it takes about a second, so building the package also writes
-its content as JSON with the checksum of the YAML; the JSON is read only while that checksum holds.
+The catalogue is YAML written for people, and reading all of it takes about a second. Its content therefore lies beside
+this module as JSON too (written by `scripts/compile_catalog.py`), and is read from there while the checksum of the YAML
+holds; a changed YAML is read itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -22,10 +23,8 @@ from roofline.specs.hardware import Accelerator, Fact, Price, Source
 MAX_FILE_BYTES = 1_000_000
 """Largest device file that is read."""
 
-_DATA = Path(__file__).parent / "data"
-_PACKAGED = _DATA / "hardware_catalog.yaml"
-_CHECKOUT = Path(__file__).parents[2] / "hardware_catalog.yaml"
-_COMPILED = _DATA / "hardware_catalog.json"
+COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
+"""The catalogue in the form that loads fast."""
 
 
 def hardware_ids(announced: bool = False) -> tuple[str, ...]:
@@ -62,6 +61,20 @@ def facts(device: Accelerator) -> tuple[tuple[str, Fact], ...]:
         found += [(f"links.{n}.bandwidth", link.bandwidth), (f"links.{n}.pair", link.pair)]
     found += [(f"prices.{n}.amount", price.amount) for n, price in enumerate(device.prices)]
     return tuple((path, fact) for path, fact in found if fact is not None)
+
+
+def catalog_path() -> Path:
+    """The catalogue: inside the installed package, or at the root of a checkout."""
+    packaged = COMPILED.with_suffix(".yaml")
+    return packaged if packaged.exists() else Path(__file__).parents[2] / packaged.name
+
+
+def compiled(raw: bytes) -> str:
+    """The catalogue as JSON with the checksum of its YAML, one accelerator a line."""
+    content = _parse(raw.decode("utf-8"), "hardware_catalog.yaml")
+    lines = ",\n".join(f"{json.dumps(key)}:{json.dumps(entry)}" for key, entry in content["accelerators"].items())
+    start = json.dumps({"sha256": hashlib.sha256(raw).hexdigest(), "sources": content["sources"]})
+    return f'{start[:-1]}, "accelerators": {{\n{lines}\n}}}}\n'
 
 
 def rental_usd_per_h(accelerator: Accelerator) -> tuple[float, str] | None:
@@ -111,11 +124,11 @@ def _extent(quotes: Sequence[Price]) -> str:
 @cache
 def _content() -> dict[str, Any]:
     """The shipped catalogue as plain values."""
-    raw = (_PACKAGED if _PACKAGED.exists() else _CHECKOUT).read_bytes()
-    if _COMPILED.exists():
-        compiled: dict[str, Any] = json.loads(_COMPILED.read_text(encoding="utf-8"))
-        if compiled.pop("sha256", None) == hashlib.sha256(raw).hexdigest():
-            return compiled
+    raw = catalog_path().read_bytes()
+    if COMPILED.exists():
+        content: dict[str, Any] = json.loads(COMPILED.read_text(encoding="utf-8"))
+        if content.pop("sha256") == hashlib.sha256(raw).hexdigest():
+            return content
     return _parse(raw.decode("utf-8"), "hardware_catalog.yaml")
 
 
@@ -198,7 +211,7 @@ def _valid_sources(table: dict[str, Any], where: str) -> dict[str, Source]:
         raise CatalogError(f"{where}: sources: {_first(error)}.") from error
 
 
-def _device(key: str, entry: Any, known: Iterable[str], where: str) -> Accelerator:  # noqa: ANN401
+def _device(key: str, entry: Any, known: Container[str], where: str) -> Accelerator:  # noqa: ANN401
     """A validated device whose every source is known."""
     if not isinstance(entry, dict):
         raise CatalogError(f"{where}: {key}: an accelerator is a table of fields.")

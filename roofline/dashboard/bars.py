@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.answers.report import Phase, Report
+from roofline.answers.report import Phase, Report, Share
 from roofline.dashboard.text import esc, gb
 from roofline.figures.theme import BOUND_MARKS, Palette
 from roofline.figures.words import BOUND_WORDS, operator_name
@@ -27,7 +27,7 @@ def memory_bar(report: Report, palette: Palette) -> str:
     there, used = float(memory.usable_bytes_per_device), float(memory.used_bytes_per_device)
     whole = max(there, used)
     colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
-    spans = "".join(_span(name, size / whole, colours[name], palette, light=index in (0,)) for index, (name, size) in enumerate(parts))
+    spans = "".join(_span(name if name == "weights" else "", size / whole, colours[name], palette) for name, size in parts)
     items = "".join(_legend_item(f"{name} {gb(size)}", colours[name]) for name, size in parts)
     rest = f"free {gb(there - used)}" if memory.fits else f"missing {gb(used - there)}"
     items += _legend_item(rest, palette.grid if memory.fits else palette.bad)
@@ -39,11 +39,8 @@ def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
     """One step by what takes its time."""
     shares = [s for s in report.shares[phase] if s.seconds > 0]
     total = sum(s.seconds for s in shares)
-    spans = "".join(_span(s.bound, s.seconds / total, palette.bounds[s.bound], palette, light=True) for s in shares)
-    items = "".join(
-        _legend_item(f"{BOUND_MARKS[s.bound]} {BOUND_WORDS[s.bound]} {duration(s.seconds)} ({s.seconds / total:.0%})", palette.bounds[s.bound])
-        for s in shares
-    )
+    spans = "".join(_span(s.bound, s.seconds / total, palette.bounds[s.bound], palette) for s in shares)
+    items = "".join(_legend_item(_share_words(s, total), palette.bounds[s.bound]) for s in shares)
     title = f"{phase} step of {duration(total)} by what takes its time"
     return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
 
@@ -69,6 +66,10 @@ def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
     return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'
 
 
+def _share_words(share: Share, total: float) -> str:
+    return f"{BOUND_MARKS[share.bound]} {BOUND_WORDS[share.bound]} {duration(share.seconds)} ({_percent(share.seconds / total)})"
+
+
 def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= _WHOLE_PERCENT else "under 1%"
 
@@ -77,8 +78,8 @@ def _bar(spans: str, title: str) -> str:
     return f'<div class="rf-stack" role="img" aria-label="{esc(title)}">{spans}</div>'
 
 
-def _span(word: str, share: float, colour: str, palette: Palette, *, light: bool) -> str:
-    shown = esc(word) if share >= _WORD_SHARE and light else ""
+def _span(word: str, share: float, colour: str, palette: Palette) -> str:
+    shown = esc(word) if share >= _WORD_SHARE else ""
     return f'<span style="width:{share:.2%};background:{colour};color:{palette.on_mark}">{shown}</span>'
 
 
@@ -89,6 +90,6 @@ def _legend_item(text: str, colour: str) -> str:
 def _row(name: str, share: float, colour: str, number: str) -> str:
     return (
         f"<span>{esc(name)}</span>"
-        f'<span class="track" aria-hidden="true"><span class="bar" style="display:block;width:{share:.2%};background:{colour}"></span></span>'
+        f'<span class="track" aria-hidden="true"><span class="bar" style="width:{share:.2%};background:{colour}"></span></span>'
         f'<span class="num">{esc(number)}</span>'
     )

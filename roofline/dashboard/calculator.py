@@ -17,7 +17,7 @@ from roofline.dashboard.text import esc, heading, scenario_parts
 from roofline.errors import PlanError, RooflineError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look, Mode, as_figure
 from roofline.specs.scenario import Scenario
 
 _ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
@@ -49,7 +49,7 @@ def page() -> None:
 
 def _look() -> Look:
     """Light or dark, wide or phone, as far as the browser tells."""
-    mode = "dark" if st.context.theme.type == "dark" else "light"
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
     return Look(mode, compact="Mobi" in (st.context.headers.get("User-Agent") or ""))
 
 

@@ -94,8 +94,9 @@ def _memory(shown: Shown) -> None:
 def _time(shown: Shown) -> None:
     for phase, column in zip(_PHASES, st.columns(2), strict=True):
         with column:
-            bars = bound_bar(shown.report, phase, shown.look.palette) + operator_bars(shown.report, phase, shown.look.palette)
-            use = f"expected; reaches {shown.report.mfu[phase]:.0%} of peak arithmetic and {shown.report.mbu[phase]:.0%} of bandwidth"
+            report, palette = shown.report, shown.look.palette
+            bars = bound_bar(report, phase, palette) + operator_bars(report, phase, palette)
+            use = f"Expected: {report.mfu[phase]:.0%} of peak arithmetic, {report.mbu[phase]:.0%} of memory bandwidth."
             st.html(heading(_PHASE_WORDS[phase], use) + bars)
 
 
@@ -148,16 +149,18 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
 
 def operator_detail(row: OperatorRow, report: Report) -> str:
     """One operator's arithmetic, written out."""
-    peak, bandwidth = report.peak_flops_per_s[report.formats.gemm_rate], report.bandwidth_bytes_per_s
+    rate, bandwidth = report.formats.gemm_rate, report.bandwidth_bytes_per_s
+    peak = report.peak_flops_per_s[rate]
     lines = [
         f"work      {with_prefix(row.flops, 'FLOP')} over {row.count:g} layers",
         f"traffic   {gb(row.weight_bytes)} weights + {gb(row.cache_bytes)} cache = {gb(row.bytes)}",
         f"intensity {sig(row.intensity)} FLOP per byte; the ridge is at {sig(report.ridge_flops_per_byte)}",
-        f"compute   {duration(row.compute_limit_s)} at the peak of its format ({report.formats.gemm_rate}: {with_prefix(peak, 'FLOP/s')})",
+        f"compute   {duration(row.compute_limit_s)} at the peak of its format ({rate}: {with_prefix(peak, 'FLOP/s')})",
         f"memory    {duration(row.memory_limit_s)} at {with_prefix(bandwidth, 'B/s')}",
         f"limit     {duration(row.limit_s)}, bound by {BOUND_WORDS[row.bound]}; expected {duration(row.expected_s)}",
     ]
-    return f'<h3 class="rf-h">{esc(operator_name(row.name))}, {row.phase}</h3><p class="rf-equation">{esc(chr(10).join(lines))}</p>'
+    text = esc("\n".join(lines))
+    return f'<h3 class="rf-h">{esc(operator_name(row.name))}, {row.phase}</h3><p class="rf-equation">{text}</p>'
 
 
 def _basis(shown: Shown) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -175,7 +175,8 @@ def _money(scenario: Scenario, report: Report | None, problems: Problems) -> Non
     names = ("usd_per_device_hour", "utilisation", "memory_gib")
     device = load_hardware(scenario.hardware)
     if device.configurable_memory:
-        _decimal("memory_gib", "Memory fitted (GiB per device)", "Memory bought with one device. Empty: the most it takes.", 8.0, optional=True)
+        help_memory = "Memory bought with one device. Empty: the most it takes."
+        _decimal("memory_gib", "Memory fitted (GiB per device)", help_memory, 8.0, optional=True)
         _problem("memory_gib", problems)
     with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names[:2])):
         help_price = "Your price. Empty: median of dated quotes, or the cost of owning one."
@@ -187,8 +188,17 @@ def _money(scenario: Scenario, report: Report | None, problems: Problems) -> Non
             st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
 
 
-def _list(name, label, options, words, help_text, *, free: bool = False) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    value = st.session_state[key(name)]
+def _list(
+    name: str,
+    label: str,
+    options: tuple[str, ...],
+    words: Callable[[str], str],
+    help_text: str,
+    *,
+    free: bool = False,
+) -> None:
+    """A list to search; what a link or a person gave stays in sight even when it is not an option."""
+    value: str = st.session_state[key(name)]
     shown = options if value in options or free else (*options, value)
     st.selectbox(label, shown, key=key(name), format_func=words, help=help_text, accept_new_options=free)
 

@@ -1,5 +1,6 @@
-"""One scenario, three places: the address, the controls' keys, the page. In this order on every run:
+"""One scenario, three places: the address, the keys of the controls, the page.
 
+In this order on every run:
 read the address when it is not the one last written, take the scenario from the controls, write the address when the
 scenario changed. Back and Forward are therefore undo and redo, and a link is all there is to share.
 """

@@ -1,1 +1,1 @@
-"""figures"""
+"""Results as plain Plotly figures: places and words, no physics."""

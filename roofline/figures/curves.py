@@ -52,9 +52,11 @@ def throughput_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
 def throughput_alt(report: Report, curve: BatchCurve) -> str:
     """The answer of the figure in one sentence."""
     return (
-        f"Throughput and speed against batch: at batch {report.batch:,} expected {sig(report.expected.output_tokens_per_s)} tokens/s in total "
-        f"and {sig(report.expected.tokens_per_s_per_user)} per user, limit {sig(report.limit.output_tokens_per_s)} "
-        f"and {sig(report.limit.tokens_per_s_per_user)}; at most {curve.max_batch:,} sequences fit."
+        f"Throughput and speed against batch: at batch {report.batch:,} "
+        f"expected {sig(report.expected.output_tokens_per_s)} tokens/s in total "
+        f"and {sig(report.expected.tokens_per_s_per_user)} per user, "
+        f"limit {sig(report.limit.output_tokens_per_s)} and {sig(report.limit.tokens_per_s_per_user)}; "
+        f"at most {curve.max_batch:,} sequences fit."
     )
 
 
@@ -88,7 +90,8 @@ def cost_alt(report: Report) -> str:
     """The answer of the cost figure in one sentence."""
     cost = report.cost
     return (
-        f"Cost against batch: at batch {report.batch:,} expected {sig(cost.usd_per_million_output_tokens)} USD per million output tokens "
+        f"Cost against batch: at batch {report.batch:,} "
+        f"expected {sig(cost.usd_per_million_output_tokens)} USD per million output tokens "
         f"({sig(cost.usd_per_million_output_tokens_low)} to {sig(cost.usd_per_million_output_tokens_high)}), "
         f"limit {sig(cost.usd_per_million_output_tokens_at_limit)}."
     )
@@ -284,7 +287,8 @@ def _strip(curve: BatchCurve, span: tuple[float, float], look: Look) -> tuple[li
 
 def bound_runs(curve: BatchCurve) -> list[tuple[Bound, float, float]]:
     """Stretches of the batch axis under one bound, up to what fits."""
-    batches, runs = _batches(curve), []
+    batches = _batches(curve)
+    runs: list[tuple[Bound, float]] = []
     last = max(1.0, float(curve.max_batch))
     for batch, bound in zip(batches, curve.bound, strict=True):
         if batch > last:

@@ -138,7 +138,8 @@ def _path(curve: BatchCurve) -> tuple[Step, ...]:
 
 
 def _scale(report: Report, roofs: tuple[Ceiling, ...], points: tuple[Dot, ...], path: tuple[Step, ...], look: Look) -> Scale:
-    xs, ys = [p.x for p in (*points, *path)], [p.y for p in (*points, *path)]
+    xs = [p.x for p in points] + [s.x for s in path]
+    ys = [p.y for p in points] + [s.y for s in path]
     right = max([*xs, roofs[0].ridge * 8]) * _ROOM_RIGHT
     top = roofs[0].flops_per_s * _ROOM_ABOVE
     left = max(min([*xs, report.ridge_flops_per_byte / 100]) / 1.8, right / 10**_DECADES)

@@ -8,7 +8,7 @@ from typing import Any
 
 from roofline.answers.report import BatchCurve, Bound, Phase, Report
 from roofline.figures.roofline_geometry import COMPACT_HEIGHT_PX, HEIGHT_PX, Ceiling, Dot, Scene, Step, scene, symbol
-from roofline.figures.roofline_words import annotations
+from roofline.figures.roofline_words import all_words
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import BOUND_WORDS, axis_number, operator_name, rate_tick, sig
 from roofline.units import duration, with_prefix
@@ -26,7 +26,7 @@ def roofline_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     across, up = shown.scale.x, shown.scale.y
     layout["xaxis"] = _log_axis(look, across, axis_number, "FLOP per byte of memory traffic", whole=look.compact)
     layout["yaxis"] = _log_axis(look, up, rate_tick, "" if look.compact else "FLOP/s per device", whole=True)
-    layout["annotations"] = annotations(shown, look)
+    layout["annotations"] = all_words(shown, look)
     return {"data": data, "layout": layout}
 
 

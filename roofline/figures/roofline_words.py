@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log10
 from typing import Any
 
-from roofline.answers.report import Bound, Phase
+from roofline.answers.report import Bound
 from roofline.figures.labels import Box, Label, Mark, along, around, clusters, place, text_box
 from roofline.figures.roofline_geometry import Dot, Scene
 from roofline.figures.theme import BOUND_MARKS, Look, safe
@@ -17,7 +17,7 @@ Word = tuple[Note, Box]
 _GAP_PX = 12.0
 
 
-def annotations(shown: Scene, look: Look) -> list[Note]:
+def all_words(shown: Scene, look: Look) -> list[Note]:
     """All words of the figure in one list."""
     fixed = [*_roof_words(shown, look), *_foot_words(shown, look)]
     notes = [note for note, _ in fixed]
@@ -159,8 +159,3 @@ def _foot_word(
         "font": {"size": look.tick_px, "color": colour},
     }
     return note, Box(place_px[0], bottom - 6 - look.tick_px * 1.3, place_px[0] + place_px[1], bottom - 2)
-
-
-def phase_words(phase: Phase) -> str:
-    """The key of a phase."""
-    return "◆ prefill" if phase == "prefill" else "● decode"

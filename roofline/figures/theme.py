@@ -116,7 +116,7 @@ def safe(text: str) -> str:
     return escape(text, quote=True)
 
 
-def axis(look: Look, **own: Any) -> dict[str, Any]:
+def axis(look: Look, **own: object) -> dict[str, Any]:
     """One axis: thin line, thin grid, ticks outside."""
     palette = look.palette
     common: dict[str, Any] = {

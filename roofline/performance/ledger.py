@@ -7,6 +7,7 @@ Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ class Load:
     stage_tokens: Floats
     """Tokens all groups of the stage bring at once: what a set of experts may see."""
 
-    @property
+    @cached_property
     def n_tokens(self) -> Floats:
         """Tokens entering the layers of one attention group."""
         return self.n_sequences * self.n_new
@@ -56,7 +57,7 @@ class Op:
     tokens: Floats
     """Tokens that share one reading of a weight: decides how full the arithmetic units are."""
 
-    @property
+    @cached_property
     def traffic_bytes(self) -> Floats:
         """Compulsory memory traffic: weights and cache. Activations can stay on the chip."""
         return self.weight_bytes + self.cache_bytes

@@ -8,7 +8,7 @@ tensor group keeps its own sequences, whole attention weights and whole cache, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -32,27 +32,27 @@ class Shard:
     attention_data: Floats
     """1 where attention is data parallel over the tensor group, else 0."""
 
-    @property
+    @cached_property
     def attention_tensor(self) -> Floats:
         """Ways attention heads are split."""
         return np.where(self.attention_data > 0, 1.0, self.tensor)
 
-    @property
+    @cached_property
     def groups(self) -> Floats:
         """Attention groups a stage has: each holds its own sequences."""
         return self.data * self.tensor / self.attention_tensor
 
-    @property
+    @cached_property
     def tokens_factor(self) -> Floats:
         """Tokens a tensor group's feed-forward sees per token of one attention group."""
         return self.tensor / self.attention_tensor
 
-    @property
+    @cached_property
     def expert_ways(self) -> Floats:
         """Devices that share one set of experts."""
         return np.maximum(self.expert, self.tensor)
 
-    @property
+    @cached_property
     def exchanges(self) -> Floats:
         """1 where tokens travel to experts by all-to-all, 0 where an all-reduce of the tensor group does it."""
         spread = (self.expert > self.tensor) | ((self.expert > 1) & (self.attention_data > 0))
@@ -63,7 +63,7 @@ class Shard:
         fields = (self.tensor, self.pipeline, self.data, self.expert, self.attention_data)
         return Shard(*(float(np.asarray(values).reshape(-1)[0]) for values in fields))
 
-    @property
+    @cached_property
     def devices_used(self) -> Floats:
         """Devices with work."""
         return self.tensor * self.pipeline * self.data

@@ -56,7 +56,9 @@ class Link(Frozen):
     bandwidth: Fact = Field(description="what one device can send at once, one direction")
     n_devices: PositiveInt = Field(default=1, description="devices that reach each other over it")
     in_switch_reduction: bool = False
-    pair: Fact | None = Field(default=None, description="what one device can send to one peer, where a mesh gives less than the whole")
+    pair: Fact | None = Field(
+        default=None, description="what one device can send to one peer, where a mesh gives less than the whole"
+    )
 
 
 class Price(Frozen):

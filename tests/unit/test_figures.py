@@ -173,9 +173,7 @@ def test_the_roof_in_use_bends_at_the_ridge(report, curve) -> None:
 
 
 def test_a_ceiling_above_the_one_in_use_starts_at_its_corner(report, curve) -> None:
-    slower = replace(
-        report, formats=replace(report.formats, gemm_rate="bf16"), ridge_flops_per_byte=PEAKS["bf16"] / BANDWIDTH
-    )
+    slower = replace(report, formats=replace(report.formats, gemm_rate="bf16"), ridge_flops_per_byte=PEAKS["bf16"] / BANDWIDTH)
     roof = named(roofline_figure(slower, curve, Look()), "ceiling FP8, INT8")[0]
     assert roof["x"][0] == pytest.approx(250)
     assert roof["line"]["dash"]

@@ -1,0 +1,107 @@
+"""Models: catalogue entries by id or usual name, and configuration files by path."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from roofline.adapters.configuration import model_from_configuration
+from roofline.adapters.files import load_model_file
+from roofline.errors import UnknownIdError
+from roofline.specs.model import ModelSpec
+
+NEUTRAL_ENDINGS = re.compile(r"-(instruct|chat|it|hf|base|pt|\d{4})$")
+"""Parts of names that leave the structure as it is: tuning, packaging, month of release."""
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """Where a catalogue model comes from."""
+
+    id: str
+    name: str
+    file: str
+    kind: str
+    """``real``: a published configuration file; ``reconstructed``: its known values written down again."""
+    released: str
+    source: str
+    note: str
+    aliases: tuple[str, ...]
+
+
+@cache
+def model_entries() -> dict[str, ModelEntry]:
+    """Every catalogue entry by id."""
+    text = (resources.files("roofline.catalog") / "data" / "models.csv").read_text(encoding="utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return {row["id"]: ModelEntry(**{**row, "aliases": tuple(row["aliases"].split())}) for row in rows}
+
+
+def model_ids() -> tuple[str, ...]:
+    """Every model of the catalogue."""
+    return tuple(model_entries())
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Lower-case spellings to ids."""
+    spelled = {alias.lower(): entry.id for entry in model_entries().values() for alias in entry.aliases}
+    short = {alias.rsplit("/", 1)[-1]: found for alias, found in spelled.items()}
+    return {**short, **spelled, **{found: found for found in model_entries()}}
+
+
+@cache
+def _entry_model(model_id: str) -> ModelSpec:
+    entry = model_entries()[model_id]
+    text = (resources.files("roofline.catalog") / "data" / "models" / entry.file).read_text(encoding="utf-8")
+    spec = model_from_configuration(json.loads(text), id=entry.id, source=entry.source)
+    return spec.model_copy(update={"name": entry.name})
+
+
+def load_model(ref: str) -> ModelSpec:
+    """Find a model by catalogue id, by a usual spelling of its name, or by the path of its configuration.
+
+    >>> load_model("meta-llama/Llama-3.1-8B-Instruct").id
+    'llama-3.1-8b'
+
+    Raises
+    ------
+    UnknownIdError
+        No model has this name; the nearest are named.
+    """
+    found = _catalogued(ref)
+    if found is not None:
+        return _entry_model(found)
+    if _is_path(ref):
+        return load_model_file(ref)
+    raise UnknownIdError("models", ref, model_ids())
+
+
+def _catalogued(ref: str) -> str | None:
+    """The id meant by a spelling, without and with its organisation, trimmed of neutral endings."""
+    wanted = ref.strip().lower()
+    for name in (wanted, wanted.rsplit("/", 1)[-1] if wanted.count("/") == 1 else wanted):
+        trimmed = name.removeprefix("meta-")
+        while trimmed:
+            if trimmed in _names():
+                return _names()[trimmed]
+            if name in _names():
+                return _names()[name]
+            shorter = NEUTRAL_ENDINGS.sub("", trimmed)
+            trimmed = shorter if shorter != trimmed else ""
+    return None
+
+
+def _is_path(ref: str) -> bool:
+    """Whether this names a file or folder; a name too odd for the file system does not."""
+    if ref.lower().endswith(".json"):
+        return True
+    try:
+        return Path(ref).exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,238 @@
+"""The calculator without a browser: what it shows for a link, for edits and for nonsense."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from roofline import link
+from roofline.answers.evaluate import evaluate
+from roofline.answers.presets import PRESETS
+from roofline.dashboard.fields import asked, control_values
+from roofline.figures.words import sig
+from roofline.specs.scenario import Scenario
+
+APP = str(Path(__file__).parents[2] / "app.py")
+DEFAULT = PRESETS[0].scenario
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(block.proto.body for block in app.get("html"))
+
+
+def address(app: AppTest) -> dict[str, str]:
+    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def values(app: AppTest) -> list[str]:
+    return re.findall(r'<p class="rf-value">([^<]*)', html(app))
+
+
+def charts(app: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+@pytest.fixture(scope="module")
+def default() -> AppTest:
+    return opened()
+
+
+def test_the_page_without_a_query_answers_the_default(default) -> None:
+    report = evaluate(DEFAULT)
+    assert not default.exception
+    assert values(default)[:3] == [
+        sig(report.expected.tokens_per_s_per_user),
+        sig(report.expected.output_tokens_per_s),
+        sig(report.cost.usd_per_million_output_tokens),
+    ]
+    assert "GB" in values(default)[3]
+    assert report.sentence in html(default).replace("&#x27;", "'")
+
+
+def test_limit_and_band_are_named_on_the_cards(default) -> None:
+    report = evaluate(DEFAULT)
+    shown = html(default)
+    low, high = report.expected_low.tokens_per_s_per_user, report.expected_high.tokens_per_s_per_user
+    assert f"expected {sig(low)} to {sig(high)}" in shown
+    assert f"limit {sig(report.limit.tokens_per_s_per_user)}" in shown
+
+
+def test_the_first_screen_has_two_figures_with_alternatives(default) -> None:
+    alternatives = [chart.proto.alt for chart in default.get("plotly_chart")]
+    assert len(alternatives) == 3  # roofline, throughput, and the cost of the open tab
+    assert all(len(text) > 40 for text in alternatives)
+
+
+def test_the_default_page_needs_no_query(default) -> None:
+    assert "model" not in address(default)
+
+
+def test_every_control_says_what_it_is(default) -> None:
+    controls = [*default.number_input, *default.selectbox]
+    assert all(control.label and control.help for control in controls)
+    labels = [control.label for control in default.number_input]
+    assert "Price (USD per device and hour)" in labels
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.id)
+def test_every_example_opens_by_its_link(preset) -> None:
+    app = opened(**link.encode(preset.scenario))
+    assert not app.exception
+    assert link.decode(address(app)).scenario == preset.scenario
+    assert 'class="rf-value"' in html(app) or "Does not fit" in html(app)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.id)
+def test_controls_hold_a_scenario_without_loss(preset) -> None:
+    assert asked(control_values(preset.scenario), DEFAULT) == (preset.scenario, {})
+
+
+def test_an_edit_changes_numbers_and_address() -> None:
+    app = opened()
+    before = values(app)
+    app.number_input(key="in_batch").set_value(64).run()
+    assert values(app)[:2] != before[:2]
+    assert address(app)["batch"] == "64"
+    again = opened(**address(app))
+    assert values(again) == values(app)
+
+
+def test_a_damaged_link_is_told_and_the_rest_is_kept() -> None:
+    app = opened(v="1", batch="many", n="32", foo="<b>bar</b>")
+    assert not app.exception
+    assert "Part of the link could not be read" in html(app)
+    assert "<b>bar</b>" not in html(app)
+    assert app.number_input(key="in_devices").value == 32
+    assert address(app) == {"v": "1", "n": "32"} | {k: v for k, v in address(app).items() if k == "tab"}
+    app.number_input(key="in_batch").set_value(8).run()
+    assert "Part of the link could not be read" not in html(app)
+
+
+def test_a_link_that_changes_later_is_followed() -> None:
+    app = opened(batch="64")
+    app.query_params["batch"] = "32"
+    app.run()
+    assert app.number_input(key="in_batch").value == 32
+
+
+def test_an_unknown_model_is_told_beside_its_control_and_nothing_is_lost() -> None:
+    app = opened()
+    app.number_input(key="in_batch").set_value(64).run()
+    before = values(app)
+    app.selectbox(key="in_model").set_value("lama-3.1-8b").run()
+    assert not app.exception
+    assert "No model is called &#x27;lama-3.1-8b&#x27;" in html(app)
+    assert values(app) == before
+    assert app.selectbox(key="in_model").value == "lama-3.1-8b"
+    app.selectbox(key="in_model").set_value("llama-3.1-8b").run()
+    assert "No model is called" not in html(app)
+    assert address(app)["model"] == "llama-3.1-8b"
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../app.py", "config.json", "C:\\config.json", "~/config.json"])
+def test_a_link_cannot_name_a_file_of_the_server(path) -> None:
+    app = opened(model=path, hw=path)
+    assert not app.exception
+    assert html(app).count("No model is called") >= 1
+    assert evaluate(DEFAULT).sentence in html(app).replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("in_devices", 0, "Devices must be at least 1."),
+        ("in_batch", -3, "Batch must be at least 1."),
+        ("in_input_tokens", 0, "Prompt tokens must be at least 1."),
+        ("in_utilisation", 0.0, "Utilisation must be above 0"),
+        ("in_usd_per_device_hour", -1.0, "Price must be at least 0."),
+    ],
+)
+def test_an_impossible_number_is_told_and_the_last_answer_stays(name, value, sentence) -> None:
+    app = opened()
+    before = values(app)
+    app.number_input(key=name).set_value(value).run()
+    assert not app.exception
+    assert sentence in html(app)
+    assert values(app) == before
+    assert app.number_input(key=name).value == value
+
+
+def test_what_does_not_fit_is_said_in_words_with_a_way_out() -> None:
+    app = opened(n="8", model="deepseek-v3", w="bf16", batch="1")
+    assert not app.exception
+    assert "Does not fit" in html(app)
+    ways = [button for button in app.button if button.label.startswith("Use ")]
+    assert ways
+    ways[0].click().run()
+    assert "Does not fit" not in html(app)
+
+
+def test_a_plan_that_cannot_be_is_told_and_can_be_undone() -> None:
+    app = opened(tp="7")
+    assert not app.exception
+    assert "No answer for this" in html(app)
+    next(b for b in app.button if b.label == "Let the program choose the plan").click().run()
+    assert len(values(app)) == 4
+
+
+@pytest.mark.parametrize("tab", ["Cost", "Memory", "Time by operator", "Operators", "Assumptions and sources"])
+def test_every_tab_opens_by_its_link(tab) -> None:
+    app = opened(tab=tab)
+    assert not app.exception
+    assert address(app).get("tab", "Cost") == tab
+
+
+def test_the_operator_table_holds_every_operator() -> None:
+    app = opened(tab="Operators")
+    assert len(app.dataframe[0].value) == len(evaluate(DEFAULT).operators)
+
+
+def test_unverified_facts_are_marked() -> None:
+    from roofline.catalog.hardware import hardware_ids, load_hardware
+
+    loose = next(i for i in hardware_ids() if load_hardware(i).grade == "C")
+    app = opened(model="llama-3.1-8b", hw=loose, n="1", batch="1", tab="Assumptions and sources", **{"in": "128", "out": "32"})
+    assert not app.exception
+    assert "Unverified" in html(app)
+    assert "unverified" in html(app)
+
+
+def test_announced_hardware_is_not_offered(default) -> None:
+    from roofline.catalog.hardware import hardware_ids, load_hardware
+
+    shown = set(default.selectbox(key="in_hardware").options)
+    hidden = {load_hardware(i).name for i in set(hardware_ids(announced=True)) - set(hardware_ids())}
+    assert not shown & hidden
+
+
+def test_an_example_sets_every_control() -> None:
+    app = opened()
+    app.selectbox(key="preset").select(PRESETS[3]).run()
+    assert link.decode(address(app)).scenario == PRESETS[3].scenario
+
+
+def test_a_request_rate_takes_the_place_of_the_batch() -> None:
+    app = opened()
+    app.button_group(key="in_load").set_value("rate").run()
+    assert address(app)["rate"] == "1"
+    assert "batch" not in address(app)
+    app.button_group(key="in_load").set_value("most").run()
+    assert address(app)["batch"] == "most"
+
+
+def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
+    shown = {**control_values(DEFAULT), "devices": None}
+    scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))
+    assert scenario.devices == 3
+    assert problems == {"devices": "Devices must be a whole number. The page still shows 3."}

@@ -13,6 +13,7 @@ from roofline.adapters.families import Family, family
 from roofline.adapters.feeds import feed_forward_blocks, is_parallel, layer_norms
 from roofline.adapters.fields import Fields, merged, shown
 from roofline.adapters.mixers import mixer_blocks
+from roofline.adapters.quantization import main_format, stored_scheme, with_formats
 from roofline.adapters.stack import layer_count
 from roofline.adapters.traits import Traits, layer_traits
 from roofline.errors import ConfigurationError
@@ -57,8 +58,13 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
     n_layers = layer_count(fields)
     traits = layer_traits(fields, chosen.habits, n_layers)
     groups = _groups(fields, chosen, traits)
+    scheme = stored_scheme(config, decoder)
+    if scheme is not None:
+        groups = with_formats(groups, scheme)
     head, tied = has_head(config), is_tied(config, fields, chosen.habits)
     ends = end_tensors(fields, chosen.habits, tied=tied, head=head)
+    if scheme is not None:
+        ends = [t.model_copy(update={"stored_as": scheme.format_of(None, t)}) for t in ends]
     streams = fields.optional("hc_mult")
     hidden = fields.size("hidden_size")
     if not chosen.known:
@@ -76,6 +82,7 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
         groups=groups,
         ends=tuple(ends),
         tied_embeddings=tied and head,
+        stored_format=main_format(groups),
         assumptions=tuple(fields.assumptions.values()),
         source=source,
     )

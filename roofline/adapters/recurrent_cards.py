@@ -201,7 +201,7 @@ def delta_attention(shape: DeltaShape) -> Block:
 
 def _delta_gate(name: str, wide: int, rank: int, hidden: int, *, full: bool) -> tuple[Tensor, ...]:
     if full:
-        return (_inner(f"{name}_proj", wide, hidden),)
+        return (_entry(f"{name}_proj", wide, hidden, "attn_gate"),)
     return (_inner(f"{name}_a_proj", rank, hidden), _inner(f"{name}_b_proj", wide, rank))
 
 
@@ -215,7 +215,7 @@ def lightning_attention(hidden: int, heads: int, size: int) -> Block:
     wide = heads * size
     tensors = (
         _entry("self_attn.qkv_proj", 3 * wide, hidden),
-        _inner("self_attn.output_gate", wide, hidden),
+        _entry("self_attn.output_gate", wide, hidden, "attn_gate"),
         *norm("self_attn.norm", wide),
         _exit("self_attn.out_proj", hidden, wide),
     )

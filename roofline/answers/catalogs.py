@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import roofline.formulas
@@ -43,7 +44,7 @@ def _hardware(announced: bool) -> Json:
 
 
 def _models() -> Json:
-    return {entry.id: entry.model_dump(mode="json") for entry in model_entries()}
+    return {name: asdict(entry) for name, entry in model_entries().items()}
 
 
 def formulas() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -14,7 +14,6 @@ from roofline.performance.timing import StepTime
 from roofline.specs.engine import EngineProfile
 from roofline.units import Floats
 
-
 Fits = bool | NDArray[np.bool_]
 """Whether a load fits, for one or for many."""
 
@@ -119,4 +118,5 @@ def bounds(step: StepTime, shape: tuple[int, ...]) -> NDArray[np.object_]:
     """The longest share of each step of an array."""
     found = shares(step)
     stacked = np.stack([np.broadcast_to(np.asarray(seconds), shape) for seconds in found.values()])
-    return np.array(list(found), dtype=object)[np.argmax(stacked, axis=0)]
+    named: NDArray[np.object_] = np.array(list(found), dtype=object)[np.argmax(stacked, axis=0)]
+    return named

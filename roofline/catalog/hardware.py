@@ -26,6 +26,18 @@ MAX_FILE_BYTES = 1_000_000
 COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
 """The catalogue in the form that loads fast."""
 
+_SIZES = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
+_RATES = ("GB/s", "TB/s", "Gbit/s")
+_UNITS = {
+    "memory": _SIZES,
+    "visible_memory": _SIZES,
+    "bandwidth": _RATES,
+    "links": _RATES,
+    "peaks": ("GFLOP/s", "TFLOP/s", "PFLOP/s", "TOP/s"),
+    "tdp": ("W", "kW"),
+    "prices": ("USD", "USD/h"),
+}
+
 
 def hardware_ids(announced: bool = False) -> tuple[str, ...]:
     """Every device of the catalogue; those that do not ship yet only when asked for."""
@@ -155,7 +167,8 @@ def _from_file(path: Path) -> Accelerator:
             raw = file.read(MAX_FILE_BYTES + 1)
         text = raw.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise CatalogError(f"{path.name} cannot be read as text: {error}.") from error
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise CatalogError(f"{path.name[-60:]} cannot be read: {reason}.") from error
     if len(raw) > MAX_FILE_BYTES:
         raise CatalogError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
     _refuse_anchors_and_tags(text, path.name)
@@ -177,7 +190,8 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         content = json.loads(json.dumps(loaded, default=str))
     except (YAMLError, RecursionError, TypeError, ValueError) as error:
         raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
-    tables = {"sources": {}, "accelerators": {}} | (content if isinstance(content, dict) else {})
+    tables: dict[str, Any] = {"sources": {}, "accelerators": {}}
+    tables |= content if isinstance(content, dict) else {}
     for name, table in tables.items():
         if name not in ("sources", "accelerators") or not isinstance(table, dict):
             raise CatalogError(f"{where}: the tables are 'sources' and 'accelerators', each id: entry; see {name!r}.")
@@ -222,6 +236,9 @@ def _device(key: str, entry: Any, known: Container[str], where: str) -> Accelera
     for path, fact in facts(device):
         if fact.source not in known:
             raise CatalogError(f"{where}: {key}: {path}: source {fact.source!r} is not in the table of sources.")
+        allowed = _UNITS[path.split(".")[0]]
+        if fact.unit not in allowed:
+            raise CatalogError(f"{where}: {key}: {path}: unit {fact.unit} is not one of {', '.join(allowed)}.")
     return device
 
 

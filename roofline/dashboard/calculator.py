@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from roofline.answers.curves import batch_curve
@@ -11,7 +13,7 @@ from roofline.dashboard import sidebar, state
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.choices import known
 from roofline.dashboard.components import link_button, watch_theme
-from roofline.dashboard.details import Shown, chart_config, tabs, unverified_words
+from roofline.dashboard.details import Shown, chart_config, operator_detail, picked, tabs, unverified_words
 from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import esc, heading, scenario_parts
 from roofline.errors import PlanError, RooflineError
@@ -127,7 +129,10 @@ def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
         st.html(heading("Roofline", _ROOFLINE_KEY))
         figure = as_figure(roofline_figure(report, curve, look))
         config = chart_config(look, "roofline")
-        st.plotly_chart(figure, theme=None, key="roofline_chart", config=config, alt=roofline_alt(report))
+        options: dict[str, Any] = {"theme": None, "key": "roofline_chart", "config": config, "alt": roofline_alt(report)}
+        chosen = st.plotly_chart(figure, on_select="rerun", selection_mode="points", **options)
+        for row in picked(report.operators, chosen["selection"]["points"]):
+            st.html(operator_detail(row, report))
     with right:
         st.html(heading("Throughput and speed against batch", _CURVE_KEY))
         figure = as_figure(throughput_figure(report, curve, look))

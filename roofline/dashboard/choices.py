@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
 from roofline.catalog.hardware import hardware_ids, load_hardware
-from roofline.catalog.models import load_model, model_ids, model_name
+from roofline.catalog.models import load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
 from roofline.specs.scenario import Scenario
@@ -24,7 +25,7 @@ _AUTO_WORDS = {
 @cache
 def models() -> tuple[str, ...]:
     """Model ids, by name."""
-    return tuple(sorted(model_ids(), key=lambda i: model_name(i).lower()))
+    return tuple(sorted(model_ids(), key=lambda i: model_entries()[i].name.lower()))
 
 
 @cache
@@ -49,7 +50,7 @@ def formats(role: str) -> tuple[str, ...]:
 @cache
 def model_words(ref: str) -> str:
     """A model as people call it; what is not in the catalogue as typed."""
-    return model_name(ref) if ref in model_ids() else ref
+    return model_entries()[ref].name if ref in model_entries() else ref
 
 
 @cache
@@ -105,7 +106,7 @@ def _still(name: str, value: str | None) -> str:
 
 
 def _model(ref: str) -> None:
-    if not _plain(ref):
+    if not _plain(ref) or (ref not in model_entries() and _exists(ref)):
         raise UnknownIdError("models", ref, model_ids())
     load_model(ref)
 
@@ -130,6 +131,14 @@ def _plain(ref: str) -> bool:
     """Whether a reference can only mean the catalogue: no path, no file."""
     suffix = ref.rpartition(".")[2].lower()
     return not ref.startswith(("/", "~", ".")) and not any(sign in ref for sign in ("\\", "..", ":")) and suffix not in _FILES
+
+
+def _exists(ref: str) -> bool:
+    """Whether the reference could be read as a file or folder of the server."""
+    try:
+        return Path(ref).exists()
+    except (OSError, ValueError):
+        return True
 
 
 _SHOWN_CHARACTERS = 40

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
 from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
-from roofline.catalog.hardware import load_hardware
+from roofline.catalog.hardware import load_hardware, sources
 from roofline.dashboard.bars import bound_bar, memory_bar, operator_bars
-from roofline.dashboard.state import TAB_KEY
-from roofline.dashboard.text import between, esc, gb, heading, table
+from roofline.dashboard.state import FIRST_TAB, TAB_KEY
+from roofline.dashboard.text import Markup, between, esc, gb, heading, table
 from roofline.figures.curves import cost_alt, cost_figure
 from roofline.figures.theme import Look, as_figure
-from roofline.figures.words import BOUND_WORDS, operator_name, sig
+from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import duration, with_prefix
 
@@ -42,7 +42,7 @@ def tabs(shown: Shown) -> None:
     """The row of tabs; only the open one is built."""
     names = list(_TABS)
     if st.session_state.get(TAB_KEY) not in names:
-        st.session_state[TAB_KEY] = names[0]
+        st.session_state[TAB_KEY] = FIRST_TAB
     for name, tab in zip(names, st.tabs(names, key=TAB_KEY, on_change="rerun"), strict=True):
         if tab.open:
             with tab:
@@ -147,6 +147,12 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
     )
 
 
+def picked(rows: tuple[OperatorRow, ...], points: Sequence[Mapping[str, object]]) -> list[OperatorRow]:
+    """The operators whose points were chosen in the roofline."""
+    ids = {point.get("id") for point in points}
+    return [row for row in rows if f"{row.phase}:{row.name}" in ids]
+
+
 def operator_detail(row: OperatorRow, report: Report) -> str:
     """One operator's arithmetic, written out."""
     rate, bandwidth = report.formats.gemm_rate, report.bandwidth_bytes_per_s
@@ -166,9 +172,10 @@ def operator_detail(row: OperatorRow, report: Report) -> str:
 def _basis(shown: Shown) -> None:
     report = shown.report
     device = load_hardware(report.scenario.hardware)
+    rows = [_fact_row(name, fact) for name, fact in device_facts(device).items()]
     parts = [
         heading(f"Facts of {device.name}", "As printed in the source; peaks are dense."),
-        table(("Fact", "Value", "Source", "Kind"), fact_rows(device), caption="Facts of the device"),
+        table(("Fact", "Value", "Source", "Kind", "Note"), rows, caption="Facts of the device"),
         heading("Facts used"),
         table(("Fact", "Value and source"), list(report.sources.items()), caption="Facts used, with sources"),
         heading("Assumptions", "Not facts: constants between the limit and what is expected, each with its range and basis."),
@@ -179,22 +186,39 @@ def _basis(shown: Shown) -> None:
     st.html("".join(parts))
 
 
-def fact_rows(device: Accelerator) -> list[tuple[str, str, str, str]]:
-    """Facts of a device, unverified ones named as such."""
+def device_facts(device: Accelerator) -> dict[str, Fact]:
+    """The facts a roofline rests on, by name."""
     facts: dict[str, Fact | None] = {
         "memory": device.memory,
+        "memory that programs see": device.visible_memory,
         "memory bandwidth": device.bandwidth,
-        **{f"{dtype} peak": fact for dtype, fact in device.peaks.items()},
+        **{f"{rate_name(dtype)} peak": fact for dtype, fact in device.peaks.items()},
         **{f"{link.kind} link, {link.name}": link.bandwidth for link in device.links},
         "power": device.tdp,
     }
-    return [(name, f"{f.value:g} {f.unit}", f.source, f.kind) for name, f in facts.items() if f is not None]
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _fact_row(name: str, fact: Fact) -> tuple[object, ...]:
+    kind = Markup(f'<span class="rf-mark">{fact.kind}</span>') if fact.kind == "unverified" else fact.kind
+    return name, f"{fact.value:g} {fact.unit}", source_html(fact.source), kind, fact.note
+
+
+def source_html(source_id: str) -> Markup:
+    """A source by its title, linked where it has an address."""
+    source = sources().get(source_id)
+    if source is None:
+        return Markup(esc(source_id))
+    title = f"{esc(source.title)}, {esc(source.retrieved)}"
+    if not source.url.startswith("https://"):
+        return Markup(title)
+    return Markup(f'<a href="{esc(source.url)}" target="_blank" rel="noopener noreferrer">{title}</a>')
 
 
 def unverified_words(report: Report) -> str:
     """A line under the cards when the answer rests on facts nobody has confirmed; empty otherwise."""
     device = load_hardware(report.scenario.hardware)
-    loose = [name for name, _, _, kind in fact_rows(device) if kind == "unverified"]
+    loose = [name for name, fact in device_facts(device).items() if fact.kind == "unverified"]
     if not loose and device.grade != "C":
         return ""
     named = f": {', '.join(loose)}" if loose else ""
@@ -202,9 +226,9 @@ def unverified_words(report: Report) -> str:
 
 
 _TABS: dict[str, Callable[[Shown], None]] = {
-    "Cost": _cost,
+    FIRST_TAB: _time,
     "Memory": _memory,
-    "Time by operator": _time,
+    "Cost": _cost,
     "Operators": _operators,
     "Assumptions and sources": _basis,
 }

@@ -102,7 +102,7 @@ def _load(problems: Problems) -> None:
     )
     load = st.session_state[key("load")]
     if load == "batch":
-        _number("batch", "Batch (sequences at once)", "Sequences decoding at the same time over the whole system.")
+        _number("batch", "Batch (sequences at once)", "Sequences decoding at the same time over the whole system.", coarse=True)
         _problem("batch", problems)
     elif load == "rate":
         _decimal("request_rate", "Requests per second", "Requests that arrive each second; the batch follows from it.", 1.0)
@@ -203,11 +203,14 @@ def _list(
     st.selectbox(label, shown, key=key(name), format_func=words, help=help_text, accept_new_options=free)
 
 
-def _number(name: str, label: str, help_text: str, *, optional: bool = False) -> None:
+def _number(name: str, label: str, help_text: str, *, optional: bool = False, coarse: bool = False) -> None:
+    """A whole number; a coarse one steps half a power of two at a time, such as 128, 192, 256."""
+    value: int = st.session_state[key(name)] or 0
+    step = 1 << max(0, value.bit_length() - 2) if coarse and value > 0 else 1
     if optional:
-        st.number_input(label, value=None, step=1, key=key(name), help=help_text, placeholder="auto")
+        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder="auto")
     else:
-        st.number_input(label, step=1, key=key(name), help=help_text)
+        st.number_input(label, step=step, key=key(name), help=help_text)
 
 
 def _decimal(name: str, label: str, help_text: str, step: float, *, optional: bool = False) -> None:

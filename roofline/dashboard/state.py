@@ -18,7 +18,7 @@ from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
 """Keys of controls in the session."""
-TAB_KEY = "tab"
+TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 _URL, _KEPT, _LAST, _PROBLEMS = "_url", "_kept", "_last", "_problems"
 
 
@@ -95,7 +95,7 @@ def write_link(scenario: Scenario, *, good: bool) -> None:
     before = st.query_params.to_dict()
     view = {name: value for name, value in before.items() if name in link.VIEW_KEYS and name != TAB_KEY}
     tab = st.session_state.get(TAB_KEY)
-    new = {**link.encode(scenario), **view, **({TAB_KEY: tab} if tab else {})}
+    new = {**link.encode(scenario), **view, **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {})}
     if new != before:
         st.query_params.from_dict(new)
     st.session_state[_URL] = new

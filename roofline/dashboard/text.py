@@ -57,11 +57,23 @@ def scenario_parts(report: Report) -> tuple[str, ...]:
     )
 
 
+class Markup(str):
+    """HTML of our own making, put into a table as it is."""
+
+    __slots__ = ()
+
+
+def cell_html(cell: object) -> str:
+    """A cell, escaped unless it is markup of our own."""
+    return cell if isinstance(cell, Markup) else esc(cell)
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str) -> str:
     """A plain table; the first column heads its row. Cells are escaped."""
     columns = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
     body = "".join(
-        f'<tr><th scope="row">{esc(first)}</th>{"".join(f"<td>{esc(cell)}</td>" for cell in rest)}</tr>' for first, *rest in rows
+        f'<tr><th scope="row">{cell_html(first)}</th>{"".join(f"<td>{cell_html(cell)}</td>" for cell in rest)}</tr>'
+        for first, *rest in rows
     )
     return (
         f'<div class="rf-scroll" tabindex="0" role="group" aria-label="{esc(caption)}">'

@@ -108,7 +108,7 @@ def _path_traces(shown: Scene, look: Look) -> list[Trace]:
     colour, batch = look.palette.phases["decode"], shown.report.batch
     doublings = [s for s in shown.path if s.batch & (s.batch - 1) == 0]
     chosen = min(shown.path, key=lambda s: abs(s.batch - batch))
-    line = _steps("path of the batch", shown.path, "lines") | {"hoverinfo": "skip"}
+    line = _steps("path of the batch", shown.path, "lines") | {"hoverinfo": "skip", "hovertemplate": None}
     line |= {"line": {"color": colour, "width": 1.5, "dash": "2px,3px"}}
     spots = _steps("batches", doublings, "markers") | {"marker": {"color": colour, "size": 5}}
     ring = _steps("chosen batch", [chosen], "markers")
@@ -127,6 +127,7 @@ def _steps(name: str, steps: list[Step] | tuple[Step, ...], mode: str) -> Trace:
         "y": [s.y for s in steps],
         "text": [f"whole decode step at batch {s.batch:,}<br>{sig(s.x)} FLOP/byte, {with_prefix(s.y, 'FLOP/s')}" for s in steps],
         "hovertemplate": "%{text}<extra></extra>",
+        "unselected": {"marker": {"opacity": 1}},
     }
 
 
@@ -148,6 +149,7 @@ def _operators(phase: Phase, shown: Scene, look: Look) -> Trace:
             "opacity": 1,
             "line": {"color": look.palette.page, "width": 1.5},
         },
+        "unselected": {"marker": {"opacity": 0.75}},
     }
 
 

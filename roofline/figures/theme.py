@@ -153,6 +153,7 @@ def base_layout(look: Look, *, height: int, left: int = 68) -> dict[str, Any]:
         "font": {"family": FONT, "size": look.font_px, "color": palette.text},
         "showlegend": False,
         "hovermode": "closest",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.axis, "activecolor": palette.text},
         "dragmode": False if look.compact else "zoom",
         "hoverlabel": {
             "bgcolor": palette.card,

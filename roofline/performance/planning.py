@@ -133,7 +133,8 @@ class _Scene:
         barred = np.isnan(self.load.batch) | (np.asarray(self.room(shards).max_batch) < batch)
         context = mean_context_tokens(self.load.prompt_tokens, self.load.output_tokens)
         step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).limit_s
-        return np.min(np.where(barred, np.inf, step), axis=1, keepdims=True)
+        best: NDArray[np.float64] = np.min(np.where(barred, np.inf, step), axis=1, keepdims=True)
+        return best
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_], fewer_s: NDArray[np.float64]

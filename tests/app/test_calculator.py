@@ -70,7 +70,7 @@ def test_limit_and_band_are_named_on_the_cards(default) -> None:
 
 def test_the_first_screen_has_two_figures_with_alternatives(default) -> None:
     alternatives = [chart.proto.alt for chart in default.get("plotly_chart")]
-    assert len(alternatives) == 3  # roofline, throughput, and the cost of the open tab
+    assert len(alternatives) == 2
     assert all(len(text) > 40 for text in alternatives)
 
 
@@ -190,7 +190,7 @@ def test_a_plan_that_cannot_be_is_told_and_can_be_undone() -> None:
 def test_every_tab_opens_by_its_link(tab) -> None:
     app = opened(tab=tab)
     assert not app.exception
-    assert address(app).get("tab", "Cost") == tab
+    assert address(app).get("tab", "Time by operator") == tab
 
 
 def test_the_operator_table_holds_every_operator() -> None:

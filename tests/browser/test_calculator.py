@@ -40,7 +40,8 @@ def set_batch(page: Page, batch: int) -> None:
 
 def rings(page: Page) -> list:
     return page.evaluate(
-        "[...document.querySelectorAll('.js-plotly-plot')].flatMap(g => g.data).filter(t => t.name === 'chosen batch').map(t => t.x[0])"
+        "[...document.querySelectorAll('.js-plotly-plot')].flatMap(g => g.data)"
+        ".filter(t => t.name === 'chosen batch').map(t => t.x[0])"
     )
 
 

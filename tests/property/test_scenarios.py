@@ -89,7 +89,9 @@ def test_memory_parts_sum_to_what_is_shown(scenario: Scenario) -> None:
 @settings(max_examples=60, deadline=None)
 @given(scenarios, st.integers(1, 200))
 def test_more_batch_never_lowers_throughput_until_memory_is_full(scenario: Scenario, batch: int) -> None:
-    small, large = (scenario.model_copy(update={"batch": b, "data_parallel": 1, "expert_parallel": 1}) for b in (batch, 2 * batch))
+    small, large = (
+        scenario.model_copy(update={"batch": b, "data_parallel": 1, "expert_parallel": 1}) for b in (batch, 2 * batch)
+    )
     first, second = evaluate(small), evaluate(large)
     if finite(first) and finite(second) and first.plan == second.plan:
         assert second.limit.output_tokens_per_s >= first.limit.output_tokens_per_s * (1 - 1e-9)

@@ -24,10 +24,24 @@ def ask(*args: str) -> dict:
 
 def test_estimate_has_the_contract_keys() -> None:
     answer = ask(*BASE)
-    assert {"scenario", "link", "memory", "critical_batch", "limit", "expected", "bound", "mfu", "mbu", "cost", "operators"} <= answer.keys()
+    assert {
+        "scenario",
+        "link",
+        "memory",
+        "critical_batch",
+        "limit",
+        "expected",
+        "bound",
+        "mfu",
+        "mbu",
+        "cost",
+        "operators",
+    } <= answer.keys()
     assert answer["link"].startswith("?v=1")
     assert set(answer["expected"]["tpot_s"]) == {"value", "low", "high"}
-    assert {"phase", "name", "count", "flops", "bytes", "network_bytes", "intensity", "limit_s", "bound"} <= answer["operators"][0].keys()
+    assert {"phase", "name", "count", "flops", "bytes", "network_bytes", "intensity", "limit_s", "bound"} <= answer["operators"][
+        0
+    ].keys()
     assert answer["cost"]["grams_co2e_per_million_tokens"] is None
     assert any("CO2e" in reason for reason in answer["reasons"])
 
@@ -35,7 +49,18 @@ def test_estimate_has_the_contract_keys() -> None:
 def test_library_command_line_and_link_agree_to_the_last_bit() -> None:
     scenario = Scenario(model="deepseek-v3", hardware="h100-sxm", devices=16, batch=96, input_tokens=3000, output_tokens=700)
     library = report_json(evaluate(scenario))
-    args = "--model deepseek-v3 --hardware 16xh100-sxm --batch 96 --input-tokens 3000 --output-tokens 700".split()
+    args = [
+        "--model",
+        "deepseek-v3",
+        "--hardware",
+        "16xh100-sxm",
+        "--batch",
+        "96",
+        "--input-tokens",
+        "3000",
+        "--output-tokens",
+        "700",
+    ]
     told = ask("estimate", *args)
     from_link = report_json(evaluate(link.from_query(told["link"]).scenario))
     assert {k: v for k, v in told.items() if k != "link"} == json.loads(json.dumps(library))

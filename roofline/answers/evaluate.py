@@ -91,7 +91,7 @@ def evaluate(scenario: Scenario) -> Report:
         mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
         cost=price,
         operators=(*_operators("prefill", run.service.prefill), *_operators("decode", run.service.decode)),
-        sentence=sentence(found, run.batch, run.service, bounds, memory, doubled, experts),
+        sentence=sentence(found, run.batch, run.service, bounds, memory, doubled, experts * _copies(run.shard, found)),
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used)),
         sources=source_lines(found),
@@ -177,7 +177,7 @@ def fewest_devices(scenario: Scenario, found: Resolved) -> int | None:
         if n <= scenario.devices:
             continue
         try:
-            shards = candidates(found.structure, Request(n, None, None, None, None, None))
+            shards = candidates(found.structure, Request(n, None, None, None, None, None, found.engine.splits_tensors))
         except PlanError:
             continue
         room = footprint(found.structure, tokens, float(scenario.input_tokens), shards, found.formats, found.machine)
@@ -193,6 +193,12 @@ def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memo
     context = mean_context_tokens(scenario.input_tokens, scenario.output_tokens)
     step = decode_step(found.structure, run.shard, found.formats, found.machine, 2.0 * run.batch, context)
     return float(step.expected_s)
+
+
+def _copies(shard: Shard, found: Resolved) -> float:
+    """Sets of weights that batches fill apart: replicas, or sets of experts, and stages with their own micro-batches."""
+    sets = shard.data if found.structure.routing is None else shard.data * shard.tensor / shard.expert_ways
+    return float(sets * shard.pipeline)
 
 
 def _critical_batches(found: Resolved) -> tuple[float, float]:

@@ -64,5 +64,5 @@ def _resolve(scenario: Scenario) -> Resolved:
         structure=structure(model, formats.weights_id),
         formats=formats,
         machine=machine(scenario, accelerator, engine),
-        request=requested(scenario),
+        request=requested(scenario, engine),
     )

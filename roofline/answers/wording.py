@@ -43,8 +43,10 @@ def sentence(
     step = float(result.decode.expected_s)
     bound, longest = bounds["decode"], ranked(result.decode)[0].seconds
     text = f"Decode is bound by {_NOUN[bound]}: {duration(longest)} of {duration(step)} a step {_TAKES[bound]}."
-    filled = "fills" if batch >= critical_tokens else "would fill"
-    text += f" About {significant(critical_tokens)} sequences at once {filled} the arithmetic units"
+    if batch >= critical_tokens:
+        text += f" The batch is past the {significant(critical_tokens)} sequences at which weights stop setting the pace"
+    else:
+        text += f" It would take about {significant(critical_tokens)} sequences at once to fill the arithmetic units"
     if doubled_step_s is None:
         return f"{text}; twice the batch does not fit in memory."
     gain = 2.0 * step / doubled_step_s - 1.0

@@ -20,8 +20,11 @@ from pydantic import ValidationError
 from roofline.errors import CatalogError, UnknownIdError
 from roofline.specs.hardware import Accelerator, Fact, Price, Source
 
-MAX_FILE_BYTES = 1_000_000
-"""Largest device file that is read."""
+MAX_FILE_BYTES = 200_000
+"""Largest device file that is read: twenty times the largest entry of the catalogue, and parsed within seconds."""
+
+MAX_DEPTH = 10
+"""Deepest nesting of a device file; the catalogue needs six levels."""
 
 COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
 """The catalogue in the form that loads fast."""
@@ -171,7 +174,7 @@ def _from_file(path: Path) -> Accelerator:
         raise CatalogError(f"{path.name[-60:]} cannot be read: {reason}.") from error
     if len(raw) > MAX_FILE_BYTES:
         raise CatalogError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
-    _refuse_anchors_and_tags(text, path.name)
+    _refuse_tricks(text, path.name)
     content = _parse(text, path.name)
     if len(content["accelerators"]) != 1:
         raise CatalogError(f"{path.name} holds {len(content['accelerators'])} accelerators; a device file holds one.")
@@ -198,16 +201,20 @@ def _parse(text: str, where: str) -> dict[str, Any]:
     return tables
 
 
-def _refuse_anchors_and_tags(text: str, where: str) -> None:
-    """Neither belongs in a file of facts; anchors can grow a small file without limit."""
+def _refuse_tricks(text: str, where: str) -> None:
+    """No anchors, tags or deep nesting in a file of facts: they make a small file dear to read."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 
+    depth = 0
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
-            if getattr(event, "anchor", None) or getattr(event, "tag", None):
-                raise CatalogError(f"{where}, line {event.start_mark.line + 1}: anchors, aliases and tags are not allowed.")
-    except (YAMLError, RecursionError, ValueError) as error:
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if getattr(event, "anchor", None) or getattr(event, "tag", None) or depth > MAX_DEPTH:
+                line = event.start_mark.line + 1
+                raise CatalogError(f"{where}, line {line}: anchors, aliases, tags and deep nesting are not allowed.")
+    except (YAMLError, ValueError) as error:
         raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from roofline.errors import PlanError
 from roofline.performance.structure import Division, Structure
+from roofline.specs.engine import EngineProfile
 from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
@@ -91,6 +92,8 @@ class Request:
     data: int | None
     expert: int | None
     attention_data: bool | None
+    splits_tensors: bool = True
+    """Whether the engine can divide a matrix; else only layers and whole copies are spread."""
 
     @property
     def is_manual(self) -> bool:
@@ -98,8 +101,8 @@ class Request:
         return any(x is not None for x in (self.tensor, self.pipeline, self.data, self.expert, self.attention_data))
 
 
-def requested(scenario: Scenario) -> Request:
-    """The part of a scenario that asks for a plan."""
+def requested(scenario: Scenario, engine: EngineProfile) -> Request:
+    """The part of a scenario that asks for a plan, and what the engine can do."""
     return Request(
         devices=scenario.devices,
         tensor=scenario.tensor_parallel,
@@ -107,6 +110,7 @@ def requested(scenario: Scenario) -> Request:
         data=scenario.data_parallel,
         expert=scenario.expert_parallel,
         attention_data=scenario.attention_data_parallel,
+        splits_tensors=engine.splits_tensors,
     )
 
 
@@ -150,6 +154,8 @@ def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
 
 def _refuse_impossible(structure: Structure, request: Request) -> None:
     t, p, e = request.tensor, request.pipeline, request.expert
+    if not request.splits_tensors and max(t or 1, e or 1) > 1:
+        raise PlanError("this engine gives whole layers to each device: choose pipeline parallelism, or the engine 'serving'.")
     if t is not None:
         legal = legal_tensor_ways(structure, max(t, 64))
         if t not in legal:
@@ -175,6 +181,8 @@ def _divisors(n: int) -> list[int]:
 def _tensor_options(structure: Structure, request: Request) -> list[int]:
     if request.tensor is not None:
         return [request.tensor]
+    if not request.splits_tensors:
+        return [1]
     most = min(request.devices, _MAX_AUTO_TENSOR)
     wanted = {2**i for i in range(8)} | {d for d in range(1, most + 1) if request.devices % d == 0}
     return [t for t in legal_tensor_ways(structure, most) if t in wanted]
@@ -198,12 +206,16 @@ def _data_options(request: Request, tensor: int, pipeline: int) -> list[int]:
 def _attention_options(structure: Structure, request: Request, tensor: int) -> list[bool]:
     if request.attention_data is not None:
         return [request.attention_data and tensor > 1]
+    if request.tensor is not None:
+        return [False]
     replicates = any(t.attend.n_kv_heads < tensor for t in structure.attends)
     return [False, True] if tensor > 1 and replicates else [False]
 
 
 def _expert_options(structure: Structure, request: Request, tensor: int, data: int, attention_data: bool) -> list[int]:
     if structure.routing is None:
+        return [1]
+    if request.expert is None and not request.splits_tensors:
         return [1]
     stage = tensor * data
     n = structure.routing.n_experts

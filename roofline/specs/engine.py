@@ -26,6 +26,7 @@ class EngineProfile(Frozen):
     date: str
     note: str
     categories: tuple[Category, ...] = Field(description="devices it is the default for")
+    splits_tensors: bool = Field(description="runs tensor and expert parallelism; else devices take whole layers each")
     bandwidth_frac: Constant = Field(description="beta: share of memory bandwidth that weight reading reaches")
     cache_bandwidth_frac: Constant = Field(description="kappa beta: share that cache reading reaches")
     compute_frac: Constant = Field(description="gamma: share of the dense peak that large matrix products reach")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-work_flops = st.floats(0.0, 1e21)
-traffic_bytes = st.floats(0.0, 1e15)
+work_flops = st.just(0.0) | st.floats(1.0, 1e21)
+traffic_bytes = st.just(0.0) | st.floats(1.0, 1e15)
 peaks_flops_per_s = st.floats(1e9, 1e19)
 bandwidths_bytes_per_s = st.floats(1e8, 1e17)
 times_s = st.floats(1e-12, 1e6)

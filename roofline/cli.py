@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from pydantic import ValidationError
 from typer.core import TyperGroup
@@ -30,6 +29,10 @@ from roofline.specs.scenario import Scenario
 from roofline.texts import estimate_text, hardware_text, model_text, table_text
 
 
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""Every mistake in how a command is called: the parent of the one that Typer exports."""
+
+
 class _OneSentence(TyperGroup):
     """A group whose every failure is one sentence and exit status 2."""
 
@@ -41,15 +44,15 @@ class _OneSentence(TyperGroup):
             _fail(validation_sentence(error))
         except RooflineError as error:
             _fail(str(error))
-        except click.ClickException as error:
-            _fail(error.format_message())
-        except click.Abort:
+        except _UsageError as error:
+            _fail(error.format_message())  # type: ignore[attr-defined]
+        except typer.Abort:
             _fail("stopped.")
         sys.exit(status if isinstance(status, int) else 0)
 
 
 def _fail(message: str) -> None:
-    click.echo(f"roofline: {' '.join(message.split())}", err=True)
+    typer.echo(f"roofline: {' '.join(message.split())}", err=True)
     sys.exit(2)
 
 

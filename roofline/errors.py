@@ -30,10 +30,13 @@ class UnknownIdError(InputError):
     """No entry has this id; the nearest ids are named."""
 
     def __init__(self, kind: str, given: str, known: Iterable[str]) -> None:
-        self.nearest = nearest_ids(given, known)
+        ids = list(known)
+        self.nearest = nearest_ids(given, ids)
         shown = given if len(given) <= 60 else f"{given[:57]}..."
-        hint = f"nearest: {', '.join(self.nearest)}" if self.nearest else f"list them with 'roofline catalog {kind}'"
-        super().__init__(f"no {kind} called {shown!r}; {hint}.")
+        hint = f"nearest: {', '.join(self.nearest)}"
+        if not self.nearest:
+            hint = f"there are {', '.join(ids)}" if len(ids) <= 12 else f"list them with 'roofline catalog {kind}'"
+        super().__init__(f"no {kind.removesuffix('s')} called {shown!r}; {hint}.")
 
 
 class MissingFactError(InputError):

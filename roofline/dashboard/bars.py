@@ -89,7 +89,7 @@ def _legend_item(text: str, colour: str) -> str:
 
 def _row(name: str, share: float, colour: str, number: str) -> str:
     return (
-        f"<span>{esc(name)}</span>"
+        f'<div class="rf-row"><span>{esc(name)}</span>'
         f'<span class="track" aria-hidden="true"><span class="bar" style="width:{share:.2%};background:{colour}"></span></span>'
-        f'<span class="num">{esc(number)}</span>'
+        f'<span class="num">{esc(number)}</span></div>'
     )

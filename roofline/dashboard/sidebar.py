@@ -199,7 +199,7 @@ def _list(
 ) -> None:
     """A list to search; what a link or a person gave stays in sight even when it is not an option."""
     value: str = st.session_state[key(name)]
-    shown = options if value in options or free else (*options, value)
+    shown = options if value in options else (*options, value)
     st.selectbox(label, shown, key=key(name), format_func=words, help=help_text, accept_new_options=free)
 
 

@@ -36,7 +36,8 @@ def throughput_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
         data += _panel(lines, curve, look, name, title)
         data += _ring(report, curve, getattr(report.expected, field), look, name)
         notes += _panel_words(report, curve, lines, span, name, title, look)
-        notes += _ring_word(report, getattr(report.expected, field), span, look, name)
+        top = _top(getattr(curve.limit, field), curve)
+        notes += _ring_word(report, getattr(report.expected, field), top, look, name, late=_late(report, span))
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     layout["xaxis"] = _batch_axis(span, look, anchor="y2")
     layout["yaxis"] = _rate_axis(curve.limit.output_tokens_per_s, curve, look, _TOP)
@@ -80,7 +81,7 @@ def cost_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     title = "USD per million output tokens"
     layout["annotations"] = [
         *_panel_words(report, curve, lines, span, "y", title, look, log_y=True),
-        *_ring_word(report, usd, span, look, "y", log_y=True),
+        *_ring_word(report, usd, 0.0, look, "y", late=_late(report, span)),
         *full_words,
     ]
     return {"data": data, "layout": layout}
@@ -127,9 +128,18 @@ def _batch_axis(span: tuple[float, float], look: Look, anchor: str) -> dict[str,
     )
 
 
+def _late(report: Report, span: tuple[float, float]) -> bool:
+    """Whether the chosen batch leaves no room for a word on its right."""
+    return log10(report.batch) > 0.82 * log10(span[1])
+
+
+def _top(limit: Floats, curve: BatchCurve) -> float:
+    """The end of a rate axis."""
+    return 1.12 * max((v for v in _line(limit, curve) if v is not None), default=1.0)
+
+
 def _rate_axis(limit: Floats, curve: BatchCurve, look: Look, domain: tuple[float, float]) -> dict[str, Any]:
-    top = max((v for v in _line(limit, curve) if v is not None), default=1.0)
-    return axis(look, range=[0, top * 1.12], domain=list(domain), nticks=4 if look.compact else 5, tickformat="~s")
+    return axis(look, range=[0, _top(limit, curve)], domain=list(domain), nticks=4 if look.compact else 5, tickformat="~s")
 
 
 def _usd_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
@@ -202,11 +212,13 @@ def _ring(report: Report, curve: BatchCurve, value: Floats | None, look: Look, y
 
 
 def _ring_word(
-    report: Report, value: Floats | None, span: tuple[float, float], look: Look, yaxis: str, *, log_y: bool = False
+    report: Report, value: Floats | None, top: float, look: Look, yaxis: str, *, late: bool = False
 ) -> list[dict[str, Any]]:
+    """The number at the ring: on the side where the lines are not, above where the axis would be in the way."""
     if value is None or not isfinite(float(value)):
         return []
-    late = yaxis == "y2" or log10(report.batch) > 0.8 * log10(span[1])
+    log_y, low = top <= 0, 0 < float(value) < 0.25 * top
+    left = late or (yaxis == "y2") != low
     return [
         {
             "x": log10(report.batch),
@@ -214,9 +226,11 @@ def _ring_word(
             "yref": yaxis,
             "text": f"<b>{sig(value)}</b>",
             "showarrow": False,
-            "xanchor": "right" if late else "left",
-            "xshift": -10 if late else 10,
-            "yshift": 14 if log_y else -14,
+            "xanchor": "right" if left else "left",
+            "xshift": -9 if left else 9,
+            "yshift": 14 if log_y or low else -14,
+            "bgcolor": tint(look.palette.page, 0.75),
+            "borderpad": 0,
             "font": {"size": 13 if look.compact else 14, "color": look.palette.phases["decode"]},
         }
     ]
@@ -252,7 +266,7 @@ def _panel_words(
                 "text": f"<b>{word}</b>" if word == "expected" else word,
                 "showarrow": False,
                 "yshift": 13 if up or not falls else -13,
-                "xshift": (30 if up else -22) if log_y else 0,
+                "xshift": (30 if up else -22) if log_y else 22 if yaxis == "y2" and word == "limit" else 0,
                 "font": {"size": look.tick_px, "color": colour},
             }
         )

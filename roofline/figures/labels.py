@@ -85,24 +85,43 @@ def clusters(marks: Iterable[Mark], reach_px: float = 30.0) -> list[Mark]:
 
 
 def place(marks: Sequence[Mark], obstacles: Sequence[Box], frame: Box, size_px: float) -> list[Label]:
-    """Label what finds room, heaviest first: beside the mark in eight directions, then further out with a line."""
+    """Label what finds room, heaviest first: beside the mark in eight directions, then further out with a line.
+
+    Words keep clear of everything; a line may cross the figure's lines and marks but no word.
+    """
     taken = list(obstacles)
+    words: list[Box] = []
     labels = []
     for mark in sorted(marks, key=lambda m: (-m.weight, m.text)):
-        label = _first_free(mark, taken, frame, size_px)
+        label = _first_free(mark, taken, words, frame, size_px)
         if label is not None:
             labels.append(label)
-            taken.append(label.box)
+            words.append(label.box)
+            taken += [label.box, *_leader(label)]
     return labels
 
 
-def _first_free(mark: Mark, taken: Sequence[Box], frame: Box, size_px: float) -> Label | None:
+def _first_free(mark: Mark, taken: Sequence[Box], words: Sequence[Box], frame: Box, size_px: float) -> Label | None:
     for distance in (0.0, *_LEADERS_PX):
         for dx, dy in _offsets(mark, distance, size_px):
             box = text_box(mark.x + dx, mark.y + dy, mark.text, size_px)
-            if box.inside(frame) and not any(box.meets(other) for other in taken):
-                return Label(mark, dx, dy, distance > 0, box)
+            label = Label(mark, dx, dy, distance > 0, box)
+            if box.inside(frame) and not _any_meet([box], taken) and not _any_meet(_leader(label), words):
+                return label
     return None
+
+
+def _any_meet(boxes: Sequence[Box], others: Sequence[Box]) -> bool:
+    return any(box.meets(other) for box in boxes for other in others)
+
+
+def _leader(label: Label) -> list[Box]:
+    """Boxes along the line from a mark to its label, short of the label itself."""
+    if not label.leader:
+        return []
+    mark = label.mark
+    boxes = along((mark.x, mark.y), (mark.x + label.dx, mark.y + label.dy))
+    return [box for box in boxes if not box.meets(label.box)]
 
 
 def _offsets(mark: Mark, distance: float, size_px: float) -> list[tuple[float, float]]:

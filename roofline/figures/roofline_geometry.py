@@ -14,7 +14,7 @@ from roofline.figures.words import rate_name
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
 _WIDE_PX, _COMPACT_PX = (430.0, 394.0), (300.0, 342.0)
 """Narrowest plots that labels are placed for; a wider one only spreads them."""
-_DECADES = 5.0
+_DECADES = 6.0
 """Most decades of either axis; what lies lower is in the table."""
 _ROOM_ABOVE, _ROOM_RIGHT = 3.2, 1.6
 """Factors past the highest ceiling and the last point."""
@@ -142,7 +142,7 @@ def _scale(report: Report, roofs: tuple[Ceiling, ...], points: tuple[Dot, ...], 
     ys = [p.y for p in points] + [s.y for s in path]
     right = max([*xs, roofs[0].ridge * 8]) * _ROOM_RIGHT
     top = roofs[0].flops_per_s * _ROOM_ABOVE
-    left = max(min([*xs, report.ridge_flops_per_byte / 100]) / 1.8, right / 10**_DECADES)
+    left = max(min([min(xs, default=1.0) / 3, report.ridge_flops_per_byte / 300]), right / 10**_DECADES)
     bottom = max(min([*ys, top / 1000]) / 4, top / 10**_DECADES)
     return Scale((left, right), (bottom, top), _COMPACT_PX if look.compact else _WIDE_PX)
 

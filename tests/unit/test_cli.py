@@ -76,7 +76,7 @@ def test_library_command_line_and_link_agree_to_the_last_bit() -> None:
         (["model", "no/such/config.json"], ["config.json"]),
         ([*BASE, "--devices", "0"], ["devices", "at least 1"]),
         ([*BASE, "--devices", "-3"], ["devices", "at least 1"]),
-        ([*BASE, "--devices", "two"], ["devices", "two"]),
+        ([*BASE, "--devices", "two"], ["devices", "integer"]),
         ([*BASE, "--utilisation", "nan"], ["utilisation", "finite"]),
         ([*BASE, "--input-tokens", "99999999999"], ["input_tokens", "at most"]),
         ([*BASE, "--request-rate", "3"], ["not both"]),

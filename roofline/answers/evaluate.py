@@ -181,8 +181,8 @@ def fewest_devices(scenario: Scenario, found: Resolved) -> int | None:
         except PlanError:
             continue
         room = footprint(found.structure, tokens, float(scenario.input_tokens), shards, found.formats, found.machine)
-        if np.any(np.asarray(room.max_batch) >= batch):
-            return n
+        if bool(np.any(np.asarray(room.max_batch) >= batch)):
+            return int(n)
     return None
 
 

@@ -8,8 +8,9 @@ from math import hypot
 
 CHARACTER_FRAC = 0.54
 """Mean width of a character over the type size."""
-_DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
-_LEADERS_PX = (24.0, 40.0, 60.0, 84.0)
+_DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4))
+"""Right and down, as shares of the reach; the eight main ones first."""
+_LEADERS_PX = (24.0, 40.0, 60.0, 84.0, 112.0)
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def _offsets(mark: Mark, distance: float, size_px: float) -> list[tuple[float, f
     reach = mark.radius + 4 + distance
     offsets = []
     for right, down in _DIRECTIONS:
-        lean = 0.7 if right and down else 1.0
-        offsets.append((right * (reach * lean + half_width), down * (reach * lean + size_px * 0.65)))
+        lean = 0.7 if abs(right) == abs(down) else 1.0
+        across = right * (reach * lean + half_width)
+        offsets.append((across, down * (reach * lean + size_px * 0.65)))
     return offsets

@@ -65,7 +65,7 @@ def choose(structure: Structure, request: Request, formats: Rates, machine: Mach
     if n == 1:
         index = np.zeros(shape[0], dtype=np.int64)
     else:
-        merit = scene.merit(shards, batch, feasible, scene.limit_step_of_fewer_s(request))
+        merit = scene.merit(shards, batch, feasible, scene.fewer(request))
         lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(shape)) + room.weights_bytes), shape)
         index = np.where(np.any(feasible, axis=1), np.argmax(merit, axis=1), np.argmin(lacking, axis=1))
     rows = np.arange(shape[0])
@@ -120,32 +120,35 @@ class _Scene:
             batch = np.clip(load.request_rate * load.output_tokens * step / np.maximum(left, _TIE), 1.0, 1e12)
         return np.where((left > 0) & (batch < 1e11), np.ceil(batch), np.inf)
 
-    def limit_step_of_fewer_s(self, request: Request) -> NDArray[np.float64]:
-        """Shortest limit of a decode step over the plans for one device fewer, where a batch is given; else infinite."""
-        nothing = np.full(self.load.prompt_tokens.shape, np.inf)
+    def fewer(self, request: Request) -> Shard | None:
+        """The plans for one device fewer, where a batch is given."""
         if request.devices < 2 or np.all(np.isnan(self.load.batch)):
-            return nothing
+            return None
         try:
-            shards = candidates(self.structure, replace(request, devices=request.devices - 1))
+            return candidates(self.structure, replace(request, devices=request.devices - 1))
         except PlanError:
-            return nothing
-        batch = np.where(np.isnan(self.load.batch), 1.0, self.load.batch)
-        barred = np.isnan(self.load.batch) | (np.asarray(self.room(shards).max_batch) < batch)
-        context = mean_context_tokens(self.load.prompt_tokens, self.load.output_tokens)
-        step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).limit_s
-        best: NDArray[np.float64] = np.min(np.where(barred, np.inf, step), axis=1, keepdims=True)
-        return best
+            return None
 
     def merit(
-        self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_], fewer_s: NDArray[np.float64]
+        self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_], fewer: Shard | None
     ) -> NDArray[np.float64]:
         """Higher is better; minus infinity for what does not fit, or is slower at the limit than fewer devices."""
+        n = batch.shape[1]
         held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
-        result = self.service(shards, held)
+        given = np.nan_to_num(self.load.batch, nan=1.0)
+        both = shards if fewer is None else shards.beside(fewer)
+        if fewer is not None:
+            held = np.concatenate([held, np.broadcast_to(given, (held.shape[0], np.size(np.asarray(fewer.tensor))))], axis=1)
+        result = self.service(both, held)
         rated = np.isnan(self.load.request_rate)
-        merit = np.where(rated, held / result.expected_request_s, 1.0 / result.decode.expected_s)
-        quick = feasible & (result.decode.limit_s <= fewer_s * (1.0 + _TIE))
-        allowed = np.where(np.any(quick, axis=1, keepdims=True), quick, feasible)
+        merit = np.where(rated, held / result.expected_request_s, 1.0 / result.decode.expected_s)[:, :n]
+        limit = np.broadcast_to(np.asarray(result.decode.limit_s), held.shape)
+        allowed = feasible
+        if fewer is not None:
+            barred = np.isnan(self.load.batch) | (np.asarray(self.room(fewer).max_batch) < given)
+            best = np.min(np.where(barred, np.inf, limit[:, n:]), axis=1, keepdims=True)
+            quick = feasible & (limit[:, :n] <= best * (1.0 + _TIE))
+            allowed = np.where(np.any(quick, axis=1, keepdims=True), quick, feasible)
         return np.where(allowed, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
 
 

@@ -59,6 +59,17 @@ class Shard:
         spread = (self.expert > self.tensor) | ((self.expert > 1) & (self.attention_data > 0))
         return np.where(spread, 1.0, 0.0)
 
+    def beside(self, other: Shard) -> Shard:
+        """Two arrays of plans as one."""
+        pairs = (
+            (self.tensor, other.tensor),
+            (self.pipeline, other.pipeline),
+            (self.data, other.data),
+            (self.expert, other.expert),
+            (self.attention_data, other.attention_data),
+        )
+        return Shard(*(np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in pairs))
+
     def scalar(self) -> Shard:
         """The one plan of an array of one, as numbers."""
         fields = (self.tensor, self.pipeline, self.data, self.expert, self.attention_data)

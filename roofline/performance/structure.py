@@ -184,11 +184,16 @@ def _end_term(model: ModelSpec, tensor: Tensor, weights: str | None) -> MatrixTe
 
 
 def _merged(terms: list[MatrixTerm]) -> tuple[MatrixTerm, ...]:
-    """Terms that differ in nothing but their count, as one."""
+    """Terms that differ in nothing but their count, as one; and vectors of one name, whatever their sizes."""
     counts: dict[MatrixTerm, float] = defaultdict(float)
+    vectors: dict[MatrixTerm, float] = defaultdict(float)
     for term in terms:
-        counts[replace(term, count=1.0)] += term.count
-    return tuple(replace(term, count=count) for term, count in counts.items())
+        if term.flops_per_token or term.lookup_bytes_per_token:
+            counts[replace(term, count=1.0)] += term.count
+        else:
+            vectors[replace(term, count=1.0, weight_bytes=0.0)] += term.count * term.weight_bytes
+    held = tuple(replace(term, weight_bytes=stored) for term, stored in vectors.items())
+    return held + tuple(replace(term, count=count) for term, count in counts.items())
 
 
 def _reductions(group: LayerGroup) -> tuple[int, int, int]:

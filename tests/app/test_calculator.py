@@ -43,12 +43,6 @@ def charts(app: AppTest) -> list[dict]:
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
-def typed_model(app: AppTest, text: str) -> None:
-    """Type into the list of models: the test harness itself refuses what is not an option."""
-    app.session_state["in_model"] = text
-    app.run()
-
-
 @pytest.fixture(scope="module")
 def default() -> AppTest:
     return opened()
@@ -133,15 +127,14 @@ def test_a_link_that_changes_later_is_followed() -> None:
 
 
 def test_an_unknown_model_is_told_beside_its_control_and_nothing_is_lost() -> None:
-    app = opened()
-    app.number_input(key="in_batch").set_value(64).run()
-    before = values(app)
-    typed_model(app, "lama-3.1-8b")
+    app = opened(batch="64", model="lama-3.1-8b")
     assert not app.exception
-    assert "No model is called &#x27;lama-3.1-8b&#x27;" in html(app)
-    assert values(app) == before
+    assert "No model is called &#x27;lama-3.1-8b&#x27;; nearest: llama-3.1-8b" in html(app)
+    assert values(app) == values(opened(batch="64"))
     assert app.selectbox(key="in_model").value == "lama-3.1-8b"
-    typed_model(app, "llama-3.1-8b")
+    app.number_input(key="in_batch").set_value(32).run()
+    assert app.selectbox(key="in_model").value == "lama-3.1-8b"
+    app.selectbox(key="in_model").set_value("llama-3.1-8b").run()
     assert "No model is called" not in html(app)
     assert address(app)["model"] == "llama-3.1-8b"
 

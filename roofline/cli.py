@@ -28,7 +28,6 @@ from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
 from roofline.texts import estimate_text, hardware_text, model_text, table_text
 
-
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from roofline.adapters.encoders import decoder_groups, decoder_layers, encoder_tensors
 from roofline.adapters.ends import end_tensors, has_head, is_tied, stream_block
 from roofline.adapters.families import Family, family
 from roofline.adapters.feeds import feed_forward_blocks, is_parallel, layer_norms
@@ -55,14 +56,14 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
     decoder = merged(config)
     chosen = _family(config, decoder)
     fields = Fields(decoder, chosen.defaults, chosen.name or "a plain decoder")
-    n_layers = layer_count(fields)
-    traits = layer_traits(fields, chosen.habits, n_layers)
-    groups = _groups(fields, chosen, traits)
+    n_layers, groups = _stack(fields, chosen)
     scheme = stored_scheme(config, decoder)
     if scheme is not None:
         groups = with_formats(groups, scheme)
     head, tied = has_head(config), is_tied(config, fields, chosen.habits)
     ends = end_tensors(fields, chosen.habits, tied=tied, head=head)
+    if chosen.habits.encoder:
+        ends += encoder_tensors(fields, chosen.habits)
     if scheme is not None:
         ends = [t.model_copy(update={"stored_as": scheme.format_of(None, t)}) for t in ends]
     streams = fields.optional("hc_mult")
@@ -112,6 +113,14 @@ def _check_unknown(fields: Fields, chosen: Family) -> None:
     fields.assume("model_type", f"model_type {shown(chosen.name)} is not known: read as a plain gated decoder from its fields.")
 
 
+def _stack(fields: Fields, chosen: Family) -> tuple[int, tuple[LayerGroup, ...]]:
+    """How many layers, and what they are."""
+    if chosen.habits.encoder:
+        return decoder_layers(fields), decoder_groups(fields, chosen.habits)
+    n_layers = layer_count(fields)
+    return n_layers, _groups(fields, chosen, layer_traits(fields, chosen.habits, n_layers))
+
+
 def _groups(fields: Fields, chosen: Family, traits: tuple[Traits, ...]) -> tuple[LayerGroup, ...]:
     """Layers with equal traits, in order of their first."""
     positions: dict[Traits, list[int]] = {}
@@ -129,7 +138,7 @@ def _groups(fields: Fields, chosen: Family, traits: tuple[Traits, ...]) -> tuple
 
 def layer_blocks(fields: Fields, chosen: Family, traits: Traits) -> tuple[Block, ...]:
     """Mixer, feed-forward and norms of one layer."""
-    mixer = mixer_blocks(fields, chosen.habits, traits)
+    mixer = mixer_blocks(fields, chosen.habits, traits) * (2 if chosen.habits.double_layers else 1)
     feed = feed_forward_blocks(fields, chosen.habits, traits)
     streams = stream_block(fields)
     norms = layer_norms(fields, chosen.habits, traits)

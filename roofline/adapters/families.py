@@ -71,6 +71,14 @@ class Habits:
     """Tokens a window sees beyond the number stated."""
     embedding_norm: bool = False
     fused_qkv: bool = False
+    double_layers: bool = False
+    """A layer is two mixers, two dense feed-forwards and one set of experts."""
+    channel_mixing: bool = False
+    encoder: bool = False
+    """An encoder stands before the decoder."""
+    bias_every_layer: bool = False
+    tower: str = ""
+    """Kind of the vision tower where the file has a vision configuration."""
 
 
 @dataclass(frozen=True)

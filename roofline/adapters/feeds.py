@@ -6,6 +6,7 @@ from roofline.adapters.families import Habits
 from roofline.adapters.feedforward_cards import ExpertsShape, FeedForwardShape, dense, experts
 from roofline.adapters.fields import MAX_SIZE, Fields
 from roofline.adapters.mixers import switched
+from roofline.adapters.shared_blocks import channel_mixing
 from roofline.adapters.tensors import matrix, norm_block, vector
 from roofline.adapters.traits import Traits
 from roofline.errors import ConfigurationError
@@ -24,8 +25,13 @@ def feed_forward_blocks(fields: Fields, habits: Habits, traits: Traits) -> tuple
     if kind == "matrix":
         hidden = fields.size("hidden_size")
         return (Block(kind="matrix", tensors=(matrix("mlp/down", "mlp", "dense_mlp", hidden, hidden, split="width"),)),)
+    if habits.channel_mixing:
+        return (channel_mixing(fields, habits),)
+    if habits.double_layers:
+        block = dense_block(fields, habits, traits)
+        return (block, block, expert_block(fields, habits))
     if kind == "experts":
-        return (expert_block(fields, habits, beside_dense=False),)
+        return (expert_block(fields, habits),)
     block = dense_block(fields, habits, traits)
     return (block, expert_block(fields, habits, beside_dense=True)) if kind == "both" else (block,)
 
@@ -75,7 +81,7 @@ def dense_block(fields: Fields, habits: Habits, traits: Traits) -> Block:
     )
 
 
-def expert_block(fields: Fields, habits: Habits, *, beside_dense: bool) -> Block:
+def expert_block(fields: Fields, habits: Habits, *, beside_dense: bool = False) -> Block:
     """A mixture of experts with what it shares."""
     n_experts, n_active = fields.size("n_experts"), fields.size("n_active")
     if n_active > n_experts:

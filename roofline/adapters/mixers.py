@@ -16,6 +16,7 @@ from roofline.adapters.latent_cards import (
     compressed_attention,
     latent_attention,
 )
+from roofline.adapters.shared_blocks import shared_from_fields
 from roofline.adapters.tensors import matrix
 from roofline.adapters.traits import Traits
 from roofline.errors import ConfigurationError
@@ -37,8 +38,10 @@ def mixer_blocks(fields: Fields, habits: Habits, traits: Traits) -> tuple[Block,
         hidden = fields.size("hidden_size")
         tensor = matrix("attention/output", "self_attn", "attention", hidden, hidden, split="heads")
         return (Block(kind="matrix", tensors=(tensor,)),)
-    if traits.mixer in ("linear", "hybrid"):
+    if traits.mixer == "linear":
         return (linear_block(fields, habits),)
+    if traits.mixer == "hybrid":
+        return (linear_block(fields, habits), shared_from_fields(fields, repeated=traits.repeated))
     attend = attention_block(fields, habits, traits)
     return (linear_block(fields, habits), attend) if habits.both_mixers else (attend,)
 
@@ -177,7 +180,7 @@ def _reach(fields: Fields, habits: Habits, traits: Traits) -> Reach:
     if traits.mixer == "sliding":
         window = fields.optional("window")
         if window is not None:
-            return Reach("sliding", window=window + habits.window_extra)
+            return Reach("sliding", window=window + (habits.window_extra if fields.stated("sliding_window_size") else 0))
     if traits.mixer == "chunked":
         chunk = fields.optional("attention_chunk_size")
         if chunk is not None:

@@ -17,6 +17,8 @@ KINDS: dict[str, str] = {
     "attention": "full",
     "indexed_attention": "full",
     "minimax_m3_sparse": "full",
+    "compressed_sparse_attention": "full",
+    "heavily_compressed_attention": "full",
     "sliding_attention": "sliding",
     "sliding_window_attention": "sliding",
     "sliding": "sliding",

@@ -52,21 +52,25 @@ def _indexed(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits])
         and fields.table("sparse_attention_config") is None
     ):
         return traits
-    words = fields.listing("indexer_types")
-    inner = fields.inner("sparse_attention_config")
-    numbers = inner.whole_numbers("sparse_attention_freq") if inner else None
-    kinds = fields.listing("layer_kinds") or []
-    if words:
-        owned = [word == "full" for word in words]
-    elif numbers is not None:
-        owned = [number > 0 for number in numbers]
-    elif "minimax_m3_sparse" in kinds:
-        owned = [kind == "minimax_m3_sparse" for kind in kinds]
-    else:
-        owned = [True] * len(plans)
+    owned = _indexers(fields, len(plans))
     if len(owned) < len(plans):
         raise ConfigurationError(f"The list of indexers has {len(owned):,} entries for {len(plans):,} layers.")
     return [replace(t, indexed=own) for t, own in zip(traits, owned, strict=False)]
+
+
+def _indexers(fields: Fields, n_layers: int) -> list[bool]:
+    """Which layers have an indexer of their own."""
+    words = fields.listing("indexer_types")
+    if words:
+        return [word == "full" for word in words]
+    inner = fields.inner("sparse_attention_config")
+    numbers = inner.whole_numbers("sparse_attention_freq") if inner else None
+    if numbers is not None:
+        return [number > 0 for number in numbers]
+    if fields.optional("index_topk_blocks") and inner is None:
+        kinds = fields.listing("layer_kinds") or [""] * n_layers
+        return [kind == "minimax_m3_sparse" for kind in kinds]
+    return [True] * n_layers
 
 
 def _shared_caches(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits]) -> list[Traits]:
@@ -84,6 +88,8 @@ def _ratios(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits]) 
     """Compression of each layer's cache; lists may be longer by the draft layers."""
     ratios = fields.whole_numbers("compress_ratios") or _rates_by_kind(fields)
     if ratios is None:
+        if fields.optional("output_rank") and fields.optional("o_groups"):
+            raise ConfigurationError("The configuration does not say 'compress_ratios', which its cache depends on.")
         return traits
     if len(ratios) < len(plans):
         raise ConfigurationError(f"'compress_ratios' has {len(ratios):,} entries for {len(plans):,} layers.")

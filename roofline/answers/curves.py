@@ -29,7 +29,7 @@ def batch_curve(report: Report) -> BatchCurve:
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
     result = service(found.structure, shard, found.formats, found.machine, batch, *load)
     found_speeds = speeds(result, shard, found.engine, batch, load, fits)
-    price = device_price(report.scenario, found.accelerator)
+    price = device_price(report.scenario, found.price)
 
     def usd(rate: Floats) -> Floats | None:
         return usd_per_million(report.scenario, price, rate)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.answers.report import Cost, Times
+from roofline.answers.report import Cost
+from roofline.answers.speeds import Speeds
 from roofline.catalog.hardware import purchase_usd, rental_usd_per_h
 from roofline.formulas.cost import blended_usd_per_token, ownership_usd_per_h, rental_usd_per_token
 from roofline.formulas.energy import energy_j_per_token
@@ -29,10 +30,15 @@ class DevicePrice:
     basis: str
 
 
-def device_price(scenario: Scenario, accelerator: Accelerator) -> DevicePrice:
-    """Your price, else the median of dated rental quotes, else the cost of owning one."""
+def device_price(scenario: Scenario, market: DevicePrice) -> DevicePrice:
+    """Your price, else the market's."""
     if scenario.usd_per_device_hour is not None:
         return DevicePrice(scenario.usd_per_device_hour, "your price")
+    return market
+
+
+def market_price(accelerator: Accelerator) -> DevicePrice:
+    """Median of dated rental quotes, else the cost of owning a device."""
     rental = rental_usd_per_h(accelerator)
     if rental is not None:
         return DevicePrice(rental[0], rental[1])
@@ -69,9 +75,10 @@ def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats
     return per_token * PER_MILLION
 
 
-def cost(scenario: Scenario, accelerator: Accelerator, expected: Times, low: Times, high: Times, limit: Times) -> Cost:
+def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds) -> Cost:
     """Cost of input and output tokens, each charged for the device time it takes."""
-    price = device_price(scenario, accelerator)
+    price = device_price(scenario, market)
+    expected, low, high, limit = found.expected, found.low, found.high, found.limit
 
     def usd(tokens_per_s: Floats) -> float | None:
         value = usd_per_million(scenario, price, tokens_per_s)

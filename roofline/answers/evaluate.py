@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
-from roofline.answers.report import Bound, Formats, Memory, OperatorRow, Phase, Plan, Report
+from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
 from roofline.answers.resolve import Resolved, resolve
+from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, speeds
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
 from roofline.errors import PlanError
@@ -25,7 +26,7 @@ from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Request, Shard, candidates
-from roofline.performance.timing import NetworkTime, OpTime, StepTime
+from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 
@@ -57,11 +58,13 @@ def evaluate(scenario: Scenario) -> Report:
     found = resolve(scenario)
     run = _run(scenario, found)
     times = run.speeds
-    bounds: dict[Phase, Bound] = {"prefill": _bound(run.service.prefill), "decode": _bound(run.service.decode)}
-    price = cost(scenario, found.accelerator, times.expected, times.low, times.high, times.limit)
+    shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
+    bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
+    price = cost(scenario, found.accelerator, found.price, times)
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
+    filling = experts * _copies(run.shard, found)
     return Report(
         scenario=scenario,
         model_name=found.model.name,
@@ -86,12 +89,14 @@ def evaluate(scenario: Scenario) -> Report:
         expected_low=times.low,
         expected_high=times.high,
         bound=bounds,
-        shares={"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)},
+        shares=shares,
         mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
         mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
         cost=price,
-        operators=(*_operators("prefill", run.service.prefill), *_operators("decode", run.service.decode)),
-        sentence=sentence(found, run.batch, run.service, bounds, memory, doubled, experts * _copies(run.shard, found)),
+        operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
+        sentence=sentence(
+            found, run.batch, run.service.decode, shares["decode"], memory, doubled, experts * _copies(run.shard, found)
+        ),
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used)),
         sources=source_lines(found),
@@ -219,10 +224,6 @@ def _critical_batches(found: Resolved) -> tuple[float, float]:
     return dense, float(experts)
 
 
-def _bound(step: StepTime) -> Bound:
-    return ranked(step)[0].bound
-
-
 def _total(step: StepTime, attribute: str) -> float:
     return float(sum((float(getattr(row.op, attribute)) for row in step.rows), 0.0))
 
@@ -244,79 +245,4 @@ def _mbu(step: StepTime, found: Resolved) -> float:
             time_s=float(step.expected_s),
             bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
         )
-    )
-
-
-def _operators(phase: Phase, step: StepTime) -> list[OperatorRow]:
-    merged: dict[str, OperatorRow] = {}
-    for row in step.rows:
-        new = _operator(phase, row)
-        merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
-    rows = [row for row in merged.values() if row.flops > 0 or row.bytes > 0]
-    return rows + [_network_row(phase, item) for item in step.network if float(item.network_bytes) > 0]
-
-
-def _operator(phase: Phase, row: OpTime) -> OperatorRow:
-    op = row.op
-    compute, memory = float(row.compute_limit_s), float(row.memory_limit_s)
-    flops, traffic = float(op.work_flops), float(op.traffic_bytes)
-    return OperatorRow(
-        phase=phase,
-        name=op.name,
-        count=op.count,
-        flops=flops,
-        bytes=traffic,
-        weight_bytes=float(op.weight_bytes),
-        cache_bytes=float(op.cache_bytes),
-        activation_bytes=float(op.activation_bytes),
-        network_bytes=0.0,
-        intensity=flops / traffic if traffic > 0 else float("inf"),
-        compute_limit_s=compute,
-        memory_limit_s=memory,
-        limit_s=float(row.limit_s),
-        expected_s=float(row.expected_s),
-        bound="compute" if compute > memory else "memory",
-    )
-
-
-def _together(a: OperatorRow, b: OperatorRow) -> OperatorRow:
-    """Two rows of one name as one: sums, and the bound of the longer time."""
-    flops, traffic = a.flops + b.flops, a.bytes + b.bytes
-    compute, memory = a.compute_limit_s + b.compute_limit_s, a.memory_limit_s + b.memory_limit_s
-    return OperatorRow(
-        phase=a.phase,
-        name=a.name,
-        count=max(a.count, b.count) if b.flops == 0 or a.flops == 0 else a.count + b.count,
-        flops=flops,
-        bytes=traffic,
-        weight_bytes=a.weight_bytes + b.weight_bytes,
-        cache_bytes=a.cache_bytes + b.cache_bytes,
-        activation_bytes=a.activation_bytes + b.activation_bytes,
-        network_bytes=0.0,
-        intensity=flops / traffic if traffic > 0 else float("inf"),
-        compute_limit_s=compute,
-        memory_limit_s=memory,
-        limit_s=a.limit_s + b.limit_s,
-        expected_s=a.expected_s + b.expected_s,
-        bound="compute" if compute > memory else "memory",
-    )
-
-
-def _network_row(phase: Phase, item: NetworkTime) -> OperatorRow:
-    return OperatorRow(
-        phase=phase,
-        name=item.name,
-        count=item.count,
-        flops=0.0,
-        bytes=0.0,
-        weight_bytes=0.0,
-        cache_bytes=0.0,
-        activation_bytes=0.0,
-        network_bytes=float(item.network_bytes),
-        intensity=0.0,
-        compute_limit_s=0.0,
-        memory_limit_s=0.0,
-        limit_s=float(item.limit_s),
-        expected_s=float(item.transfer_s + item.latency_s),
-        bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
@@ -28,6 +29,8 @@ class Resolved:
     formats: Rates
     machine: Machine
     request: Request
+    price: DevicePrice
+    """Of one device on the market."""
 
 
 def resolve(scenario: Scenario) -> Resolved:
@@ -65,4 +68,5 @@ def _resolve(scenario: Scenario) -> Resolved:
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),
+        price=market_price(accelerator),
     )

@@ -133,7 +133,7 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
     room = room_for(found.structure, shard, found.formats, found.machine, load)
     result = service(found.structure, shard, found.formats, found.machine, batch, load.prompt_tokens, load.output_tokens)
     found_speeds = speeds(result, shard, found.engine, batch, (load.prompt_tokens, load.output_tokens), fits)
-    price = device_price(point, found.accelerator)
+    price = device_price(point, found.price)
     table: dict[str, NDArray[Any]] = {
         "batch_used": batch,
         "fits": fits,

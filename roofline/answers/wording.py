@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from roofline.answers.report import Assumption, Bound, Cost, Memory, Phase
+from roofline.answers.report import Assumption, Bound, Cost, Memory, Share
 from roofline.answers.resolve import Resolved
-from roofline.answers.speeds import ranked
 from roofline.performance.planning import Choice
-from roofline.performance.serving import Service
 from roofline.performance.sharding import Request
+from roofline.performance.timing import StepTime
 from roofline.specs.hardware import Fact
 from roofline.specs.scenario import Scenario
 from roofline.units import GIGA, duration, significant
@@ -31,8 +30,8 @@ _NOUN: dict[Bound, str] = {
 def sentence(
     found: Resolved,
     batch: float,
-    result: Service,
-    bounds: dict[Phase, Bound],
+    decode: StepTime,
+    shares: tuple[Share, ...],
     memory: Memory,
     doubled_step_s: float | None,
     critical_tokens: float,
@@ -40,8 +39,7 @@ def sentence(
     """What binds decode, and what would change it."""
     if not memory.fits:
         return does_not_fit(found, memory)
-    step = float(result.decode.expected_s)
-    bound, longest = bounds["decode"], ranked(result.decode)[0].seconds
+    step, bound, longest = float(decode.expected_s), shares[0].bound, shares[0].seconds
     text = f"Decode is bound by {_NOUN[bound]}: {duration(longest)} of {duration(step)} a step {_TAKES[bound]}."
     if batch >= critical_tokens:
         text += f" The batch is past the {significant(critical_tokens)} sequences at which weights stop setting the pace"

@@ -1,0 +1,82 @@
+"""The ledger of a step as rows of plain numbers."""
+
+from __future__ import annotations
+
+from roofline.answers.report import OperatorRow, Phase
+from roofline.performance.timing import NetworkTime, OpTime, StepTime
+
+
+def operator_rows(phase: Phase, step: StepTime) -> list[OperatorRow]:
+    """Rows of a step, one per name, and what it sends; rows that neither compute nor read are left out."""
+    merged: dict[str, OperatorRow] = {}
+    for row in step.rows:
+        new = _operator(phase, row)
+        merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
+    rows = [row for row in merged.values() if row.flops > 0 or row.bytes > 0]
+    return rows + [_network_row(phase, item) for item in step.network if float(item.network_bytes) > 0]
+
+
+def _operator(phase: Phase, row: OpTime) -> OperatorRow:
+    op = row.op
+    compute, memory = float(row.compute_limit_s), float(row.memory_limit_s)
+    flops, traffic = float(op.work_flops), float(op.traffic_bytes)
+    return OperatorRow(
+        phase=phase,
+        name=op.name,
+        count=op.count,
+        flops=flops,
+        bytes=traffic,
+        weight_bytes=float(op.weight_bytes),
+        cache_bytes=float(op.cache_bytes),
+        activation_bytes=float(op.activation_bytes),
+        network_bytes=0.0,
+        intensity=flops / traffic if traffic > 0 else float("inf"),
+        compute_limit_s=compute,
+        memory_limit_s=memory,
+        limit_s=float(row.limit_s),
+        expected_s=float(row.expected_s),
+        bound="compute" if compute > memory else "memory",
+    )
+
+
+def _together(a: OperatorRow, b: OperatorRow) -> OperatorRow:
+    """Two rows of one name as one: sums, and the bound of the longer time."""
+    flops, traffic = a.flops + b.flops, a.bytes + b.bytes
+    compute, memory = a.compute_limit_s + b.compute_limit_s, a.memory_limit_s + b.memory_limit_s
+    return OperatorRow(
+        phase=a.phase,
+        name=a.name,
+        count=max(a.count, b.count) if b.flops == 0 or a.flops == 0 else a.count + b.count,
+        flops=flops,
+        bytes=traffic,
+        weight_bytes=a.weight_bytes + b.weight_bytes,
+        cache_bytes=a.cache_bytes + b.cache_bytes,
+        activation_bytes=a.activation_bytes + b.activation_bytes,
+        network_bytes=0.0,
+        intensity=flops / traffic if traffic > 0 else float("inf"),
+        compute_limit_s=compute,
+        memory_limit_s=memory,
+        limit_s=a.limit_s + b.limit_s,
+        expected_s=a.expected_s + b.expected_s,
+        bound="compute" if compute > memory else "memory",
+    )
+
+
+def _network_row(phase: Phase, item: NetworkTime) -> OperatorRow:
+    return OperatorRow(
+        phase=phase,
+        name=item.name,
+        count=item.count,
+        flops=0.0,
+        bytes=0.0,
+        weight_bytes=0.0,
+        cache_bytes=0.0,
+        activation_bytes=0.0,
+        network_bytes=float(item.network_bytes),
+        intensity=0.0,
+        compute_limit_s=0.0,
+        memory_limit_s=0.0,
+        limit_s=float(item.limit_s),
+        expected_s=float(item.transfer_s + item.latency_s),
+        bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
+    )

@@ -16,9 +16,10 @@ from roofline.adapters.fields import Fields, merged, shown
 from roofline.adapters.mixers import mixer_blocks
 from roofline.adapters.quantization import main_format, stored_scheme, with_formats
 from roofline.adapters.stack import layer_count
+from roofline.adapters.towers import tower_tensors
 from roofline.adapters.traits import Traits, layer_traits
 from roofline.errors import ConfigurationError
-from roofline.specs.model import Block, LayerGroup, ModelSpec
+from roofline.specs.model import Block, LayerGroup, ModelSpec, Tensor
 
 STRUCTURAL_WORDS = (
     "attn",
@@ -64,6 +65,7 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
     ends = end_tensors(fields, chosen.habits, tied=tied, head=head)
     if chosen.habits.encoder:
         ends += encoder_tensors(fields, chosen.habits)
+    ends += _towers(config, fields)
     if scheme is not None:
         ends = [t.model_copy(update={"stored_as": scheme.format_of(None, t)}) for t in ends]
     streams = fields.optional("hc_mult")
@@ -111,6 +113,15 @@ def _check_unknown(fields: Fields, chosen: Family) -> None:
                 f"model_type {shown(chosen.name)} is not known, and its field {shown(name)} is not understood."
             )
     fields.assume("model_type", f"model_type {shown(chosen.name)} is not known: read as a plain gated decoder from its fields.")
+
+
+def _towers(config: Mapping[str, object], fields: Fields) -> list[Tensor]:
+    """Towers of the whole model, whose class the top level names."""
+    name = config.get("model_type")
+    whole = family(name[:100] if isinstance(name, str) else "")
+    outer = Fields(config, {}, whole.name)
+    outer.assumptions = fields.assumptions
+    return tower_tensors(outer, whole.habits, fields.size("hidden_size"))
 
 
 def _stack(fields: Fields, chosen: Family) -> tuple[int, tuple[LayerGroup, ...]]:

@@ -94,9 +94,7 @@ def evaluate(scenario: Scenario) -> Report:
         mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
         cost=price,
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
-        sentence=sentence(
-            found, run.batch, run.service.decode, shares["decode"], memory, doubled, experts * _copies(run.shard, found)
-        ),
+        sentence=sentence(found, run.batch, run.service.decode, shares["decode"], memory, doubled, filling),
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used)),
         sources=source_lines(found),

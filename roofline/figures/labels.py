@@ -8,7 +8,10 @@ from math import hypot
 
 CHARACTER_FRAC = 0.54
 """Mean width of a character over the type size."""
-_DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4))
+_DIRECTIONS = (
+    *((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)),
+    *((1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4), (0.4, 1), (0.4, -1), (-0.4, 1), (-0.4, -1)),
+)
 """Right and down, as shares of the reach; the eight main ones first."""
 _LEADERS_PX = (24.0, 40.0, 60.0, 84.0, 112.0)
 

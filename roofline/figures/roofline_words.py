@@ -15,6 +15,8 @@ from roofline.units import with_prefix
 Note = dict[str, Any]
 Word = tuple[Note, Box]
 _GAP_PX = 12.0
+_LEAST_SHARE = 0.002
+"""Operators that take less of a step go without a label."""
 
 
 def all_words(shown: Scene, look: Look) -> list[Note]:
@@ -31,7 +33,7 @@ def _operator_words(shown: Scene, taken: list[Box], look: Look) -> list[Note]:
     obstacles += [around(*scale.px(s.x, s.y), 4) for s in shown.path]
     by_place: dict[tuple[float, float, str], Dot] = {}
     marks = []
-    for dot in shown.dots:
+    for dot in (d for d in shown.dots if d.share >= _LEAST_SHARE):
         x, y = scale.px(dot.x, dot.y)
         by_place[x, y, dot.row.phase] = dot
         marks.append(Mark(x, y, dot.size_px / 2, short_operator_name(dot.row.name), dot.row.phase, dot.share))

@@ -2,12 +2,13 @@
 
     ?v=1&model=llama-3.3-70b&hw=h200-sxm&n=1&w=fp8&batch=32
 
-``most`` stands for the largest batch that fits. What cannot be read is named and left at its default; the rest is kept.
+``most`` stands for the largest batch that fits. What cannot be read is named and left at its
+default; the rest is kept. A link opens no file: model and hardware are ids of the catalogues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
@@ -17,7 +18,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from roofline.answers.presets import PRESETS
-from roofline.errors import LinkError
+from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
+from roofline.catalog.models import catalogue_model_id, model_ids
+from roofline.errors import LinkError, UnknownIdError
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
 
@@ -50,6 +53,22 @@ _FIELDS: dict[str, str] = {
     "usd": "usd_per_device_hour",
     "util": "utilisation",
 }
+
+
+def _known_model(ref: str) -> str:
+    """The reference, if the catalogue has it: a link opens no file."""
+    if catalogue_model_id(ref) is None:
+        raise UnknownIdError("models", ref, model_ids())
+    return ref
+
+
+def _known_hardware(ref: str) -> str:
+    if catalogue_hardware_id(ref) is None:
+        raise UnknownIdError("hardware", ref, hardware_ids())
+    return ref
+
+
+_CATALOGUED: dict[str, Callable[[str], str]] = {"model": _known_model, "hw": _known_hardware}
 _WORDS: dict[str, str] = {"batch": "most"}
 _AUTO = "auto"
 
@@ -93,11 +112,12 @@ def decode(query: Mapping[str, str]) -> Decoded:
         if key not in _FIELDS:
             problems.append(f"'{_shown(key)}' is not part of a link: left out.")
             continue
-        name = _FIELDS[key]
         try:
-            values[name] = _one(name, _read(key, text))
+            values[_FIELDS[key]] = _value(key, text)
         except ValidationError as error:
             problems.append(f"{key}={_shown(text)} could not be read: {validation_sentence(error)} Left at its default.")
+        except UnknownIdError as error:
+            problems.append(f"{key}={_shown(text)} could not be read: {error} Left at its default.")
     return _checked(values, problems)
 
 
@@ -155,16 +175,12 @@ def _written(key: str, value: object) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def _read(key: str, text: str) -> object:
+def _value(key: str, text: str) -> object:
+    """One value of a link, validated alone."""
     if text == _WORDS.get(key, _AUTO) and key != "engine":
         return None
-    return text
-
-
-def _one(name: str, value: object) -> object:
-    """One field, validated alone."""
-    base = {"model": "x", "hardware": "x"}
-    return getattr(Scenario.model_validate({**base, name: value}), name)
+    checked = getattr(Scenario.model_validate({"model": "x", "hardware": "x", _FIELDS[key]: text}), _FIELDS[key])
+    return _CATALOGUED[key](text) if key in _CATALOGUED else checked
 
 
 def _shown(text: str) -> str:

@@ -12,7 +12,7 @@ from roofline.adapters.encoders import decoder_groups, decoder_layers, encoder_t
 from roofline.adapters.ends import end_tensors, has_head, is_tied, stream_block
 from roofline.adapters.families import Family, family
 from roofline.adapters.feeds import feed_forward_blocks, is_parallel, layer_norms
-from roofline.adapters.fields import Fields, merged, shown
+from roofline.adapters.fields import MAX_LAYERS, Fields, merged, shown
 from roofline.adapters.mixers import mixer_blocks
 from roofline.adapters.quantization import main_format, stored_scheme, with_formats
 from roofline.adapters.stack import layer_count
@@ -85,6 +85,7 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
         groups=groups,
         ends=tuple(ends),
         tied_embeddings=tied and head,
+        draft_parameters=_draft_parameters(fields, groups, hidden),
         stored_format=main_format(groups),
         assumptions=tuple(fields.assumptions.values()),
         source=source,
@@ -113,6 +114,21 @@ def _check_unknown(fields: Fields, chosen: Family) -> None:
                 f"model_type {shown(chosen.name)} is not known, and its field {shown(name)} is not understood."
             )
     fields.assume("model_type", f"model_type {shown(chosen.name)} is not known: read as a plain gated decoder from its fields.")
+
+
+def _draft_parameters(fields: Fields, groups: tuple[LayerGroup, ...], hidden: int) -> int:
+    """Parameters of multi-token-prediction modules, without copies of the tables.
+
+        per module: one more layer of the last kind, 2 h h to join two inputs, three norms
+
+    DeepSeek-AI, "DeepSeek-V3 technical report", 2024, section 2.2.
+    """
+    modules = fields.count("draft_layers", largest=MAX_LAYERS)
+    if not modules:
+        return 0
+    last = max(groups, key=lambda group: group.layers[-1])
+    layer = sum(t.n_parameters for block in last.blocks for t in block.tensors)
+    return modules * (layer + 2 * hidden * hidden + 3 * hidden)
 
 
 def _towers(config: Mapping[str, object], fields: Fields) -> list[Tensor]:

@@ -74,7 +74,8 @@ class Fields:
         if value is _MISSING or value is None:
             return None
         number = self._whole(name, value, largest) or None
-        self._assume(name, number)
+        if number is not None:
+            self._assume(name, number)
         return number
 
     def size(self, quantity: str, fallback: int | None = None, largest: int = MAX_SIZE) -> int:

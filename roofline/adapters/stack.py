@@ -100,12 +100,19 @@ def _mixers(fields: Fields, habits: Habits, n_layers: int) -> Sequence[str]:
     for source in sources:
         found = source(fields, n_layers)
         if found is not None:
-            return found
+            return _windowed(found, habits)
     if habits.all_linear:
         return ["linear"] * n_layers
     if habits.pattern:
         return [habits.pattern[i % len(habits.pattern)] for i in range(n_layers)]
     return _by_window(fields, habits, n_layers)
+
+
+def _windowed(kinds: Sequence[str], habits: Habits) -> Sequence[str]:
+    """A class whose attention layers all have a window calls them attention and nothing more."""
+    if "sliding" not in habits.pattern or "full" in habits.pattern:
+        return kinds
+    return ["sliding" if kind == "full" else kind for kind in kinds]
 
 
 def _by_letters(fields: Fields, n_layers: int) -> Sequence[str] | None:
@@ -193,12 +200,10 @@ def _by_period(fields: Fields, n_layers: int) -> Sequence[str] | None:
 
 def _by_window(fields: Fields, habits: Habits, n_layers: int) -> Sequence[str]:
     """All layers alike; under a switched window, the layers from ``max_window_layers`` on."""
-    if not fields.optional("window"):
+    if (habits.window_switch and not fields.flag("use_sliding_window")) or not fields.optional("window"):
         return ["full"] * n_layers
     if not habits.window_switch:
         return ["sliding"] * n_layers
-    if not fields.flag("use_sliding_window"):
-        return ["full"] * n_layers
     first = fields.count("max_window_layers")
     return ["sliding" if i >= first else "full" for i in range(n_layers)]
 

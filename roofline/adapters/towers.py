@@ -116,7 +116,8 @@ def _clip(outer: Fields, vision: Fields, hidden: int) -> Pieces:
 def _siglip(outer: Fields, vision: Fields, hidden: int) -> Pieces:
     e, f = vision.size("hidden_size", 1152), vision.size("intermediate_size", 4304)
     before = _patch(vision) * e + e + _n_patches(vision, 896) * e
-    return Pieces(before, _depth(vision, 27) * BlockShape(e, f).n_parameters, 2 * e + e * hidden + e)
+    pooled = 4 * (e * e + e) + e + 2 * e + _mlp(e, f, e) if vision.flag("vision_use_head", True) else 0
+    return Pieces(before, _depth(vision, 27) * BlockShape(e, f).n_parameters, 2 * e + e * hidden + e + pooled)
 
 
 def _merging_vision(outer: Fields, vision: Fields, hidden: int) -> Pieces:
@@ -184,13 +185,12 @@ def _block_sparse_vision(outer: Fields, vision: Fields, hidden: int) -> Pieces:
 def _shuffling(outer: Fields, vision: Fields, hidden: int) -> Pieces:
     """Tower of Llama 4: patches are shuffled into wider ones before the adapter."""
     e, f = vision.size("hidden_size", 768), vision.size("intermediate_size", 5632)
-    ratio = vision.number("pixel_shuffle_ratio", 0.5) or 0.5
     inner, out = (
         vision.size("projector_input_dim", LLAMA4_PATCHES_SHUFFLED),
         vision.size("projector_output_dim", LLAMA4_PATCHES_SHUFFLED),
     )
     before = e + (_n_patches(vision, 448) + 1) * e + _patch(vision) * e + 2 * e
-    after = 2 * e + int(e / ratio**2) * inner + inner * out + vision.size("vision_output_dim", 7680) * hidden
+    after = 2 * e + f * inner + inner * out + vision.size("vision_output_dim", 7680) * hidden
     return Pieces(before, _depth(vision, 34) * BlockShape(e, f).n_parameters, after)
 
 
@@ -248,6 +248,15 @@ def _downsampling(outer: Fields, vision: Fields, hidden: int) -> Pieces:
     return Pieces(before, _depth(vision, 24) * block.n_parameters, after)
 
 
+def _strided(outer: Fields, vision: Fields, hidden: int) -> Pieces:
+    """Tower of Step: scaled blocks, then two strided convolutions that double the width."""
+    e, f = vision.size("hidden_size", 1536), vision.size("intermediate_size", 8960)
+    before = _patch(vision) * e + vision.size("max_position_embeddings", _n_patches(vision, 728)) * e + 2 * e
+    doubled = 9 * e * 2 * e + 2 * e + 9 * 2 * e * 4 * e + 4 * e
+    after = doubled + 4 * e * hidden + hidden * outer.flag("projector_bias")
+    return Pieces(before, _depth(vision, 47) * BlockShape(e, f, extra=2 * e).n_parameters, after)
+
+
 _MAKERS: dict[str, Callable[[Fields, Fields, int], Pieces]] = {
     "clip": _clip,
     "siglip": _siglip,
@@ -262,4 +271,5 @@ _MAKERS: dict[str, Callable[[Fields, Fields, int], Pieces]] = {
     "pixtral": _plain_gated,
     "internvl": _scaled,
     "glm4v": _downsampling,
+    "step": _strided,
 }

@@ -46,11 +46,7 @@ def layer_traits(fields: Fields, habits: Habits, n_layers: int) -> tuple[Traits,
 
 def _indexed(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits]) -> list[Traits]:
     """Layers with an indexer: by type, by frequency, by kind, or all."""
-    if (
-        fields.optional("index_topk") is None
-        and fields.optional("index_n_heads") is None
-        and fields.table("sparse_attention_config") is None
-    ):
+    if fields.table("sparse_attention_config") is None and not any(map(fields.optional, ("index_topk", "index_topk_blocks"))):
         return traits
     owned = _indexers(fields, len(plans))
     if len(owned) < len(plans):

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
-from roofline.catalog.hardware import load_hardware
-from roofline.catalog.models import load_model
+from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
+from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.sharding import Request, requested
 from roofline.performance.structure import Structure, structure
@@ -41,7 +41,9 @@ def resolve(scenario: Scenario) -> Resolved:
     RooflineError
         An unknown id, a format a device cannot run, memory that cannot be chosen.
     """
-    return _resolve(
+    known = catalogue_model_id(scenario.model) is not None and catalogue_hardware_id(scenario.hardware) is not None
+    find = _resolve if known else _resolve.__wrapped__
+    return find(
         scenario.model_copy(
             update={
                 "input_tokens": 1,

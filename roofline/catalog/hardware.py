@@ -63,6 +63,11 @@ def load_hardware(ref: str) -> Accelerator:
     return _known(_names()[key])
 
 
+def catalogue_hardware_id(ref: str) -> str | None:
+    """The id meant by a spelling; ``None`` where the catalogue has no such device."""
+    return _names().get(ref.strip().lower())
+
+
 def facts(device: Accelerator) -> tuple[tuple[str, Fact], ...]:
     """Every fact of a device with the path of its field."""
     found: list[tuple[str, Fact | None]] = [

@@ -39,7 +39,12 @@ def model_entries() -> dict[str, ModelEntry]:
     """Every catalogue entry by id."""
     text = (resources.files("roofline.catalog") / "data" / "models.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
-    return {row["id"]: ModelEntry(**{**row, "aliases": tuple(row["aliases"].split())}) for row in rows}
+    return {row["id"]: _entry(row) for row in rows}
+
+
+def _entry(row: dict[str, str]) -> ModelEntry:
+    aliases = tuple(row.pop("aliases").split())
+    return ModelEntry(aliases=aliases, **row)
 
 
 def model_ids() -> tuple[str, ...]:
@@ -74,7 +79,7 @@ def load_model(ref: str) -> ModelSpec:
     UnknownIdError
         No model has this name; the nearest are named.
     """
-    found = _catalogued(ref)
+    found = catalogue_model_id(ref)
     if found is not None:
         return _entry_model(found)
     if _is_path(ref):
@@ -82,7 +87,7 @@ def load_model(ref: str) -> ModelSpec:
     raise UnknownIdError("models", ref, model_ids())
 
 
-def _catalogued(ref: str) -> str | None:
+def catalogue_model_id(ref: str) -> str | None:
     """The id meant by a spelling, without and with its organisation, trimmed of neutral endings."""
     wanted = ref.strip().lower()
     for name in (wanted, wanted.rsplit("/", 1)[-1] if wanted.count("/") == 1 else wanted):

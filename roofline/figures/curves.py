@@ -18,6 +18,8 @@ COST_HEIGHT_PX = 360
 _TOP, _STRIP, _BOTTOM = (0.56, 1.0), (0.455, 0.515), (0.0, 0.41)
 _STRIP_CHARACTERS = {False: 56, True: 40}
 """Characters that fit across the strip."""
+_EARLY, _LATE = 0.1, 0.82
+"""Shares of the batch axis before and after which a word has room on one side only."""
 
 Line = list[float | None]
 
@@ -37,7 +39,7 @@ def throughput_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
         data += _ring(report, curve, getattr(report.expected, field), look, name)
         notes += _panel_words(report, curve, lines, span, name, title, look)
         top = _top(getattr(curve.limit, field), curve)
-        notes += _ring_word(report, getattr(report.expected, field), top, look, name, late=_late(report, span))
+        notes += _ring_word(report, getattr(report.expected, field), top, _place(report, span), look, name)
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     layout["xaxis"] = _batch_axis(span, look, anchor="y2")
     layout["yaxis"] = _rate_axis(curve.limit.output_tokens_per_s, curve, look, _TOP)
@@ -81,7 +83,7 @@ def cost_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     title = "USD per million output tokens"
     layout["annotations"] = [
         *_panel_words(report, curve, lines, span, "y", title, look, log_y=True),
-        *_ring_word(report, usd, 0.0, look, "y", late=_late(report, span)),
+        *_ring_word(report, usd, 0.0, _place(report, span), look, "y"),
         *full_words,
     ]
     return {"data": data, "layout": layout}
@@ -122,15 +124,15 @@ def _batch_axis(span: tuple[float, float], look: Look, anchor: str) -> dict[str,
         type="log",
         range=[log10(span[0]), log10(span[1])],
         tickvals=ticks,
-        ticktext=[f"{t:,.0f}" if t < 10_000 else axis_number(round(t, -3)) for t in ticks],
+        ticktext=[f"{t:,.0f}" if t < 10_000 else axis_number(t) for t in ticks],
         title=axis_title(look, "Sequences decoding at once (batch)"),
         anchor=anchor,
     )
 
 
-def _late(report: Report, span: tuple[float, float]) -> bool:
-    """Whether the chosen batch leaves no room for a word on its right."""
-    return log10(report.batch) > 0.82 * log10(span[1])
+def _place(report: Report, span: tuple[float, float]) -> float:
+    """Where the chosen batch stands on its axis, 0 to 1."""
+    return log10(report.batch) / log10(span[1])
 
 
 def _top(limit: Floats, curve: BatchCurve) -> float:
@@ -211,14 +213,12 @@ def _ring(report: Report, curve: BatchCurve, value: Floats | None, look: Look, y
     ]
 
 
-def _ring_word(
-    report: Report, value: Floats | None, top: float, look: Look, yaxis: str, *, late: bool = False
-) -> list[dict[str, Any]]:
+def _ring_word(report: Report, value: Floats | None, top: float, place: float, look: Look, yaxis: str) -> list[dict[str, Any]]:
     """The number at the ring: on the side where the lines are not, above where the axis would be in the way."""
     if value is None or not isfinite(float(value)):
         return []
     log_y, low = top <= 0, 0 < float(value) < 0.25 * top
-    left = late or (yaxis == "y2") != low
+    left = place > _LATE or (place > _EARLY and not log_y and (yaxis == "y2") != low)
     return [
         {
             "x": log10(report.batch),
@@ -228,7 +228,7 @@ def _ring_word(
             "showarrow": False,
             "xanchor": "right" if left else "left",
             "xshift": -9 if left else 9,
-            "yshift": 14 if log_y or low else -14,
+            "yshift": 14 if log_y or low or place < _EARLY else -14,
             "bgcolor": tint(look.palette.page, 0.75),
             "borderpad": 0,
             "font": {"size": 13 if look.compact else 14, "color": look.palette.phases["decode"]},
@@ -374,6 +374,7 @@ def _critical(
         {"type": "line", "xref": "x", "yref": "paper", "x0": batch, "x1": batch, "y0": y0, "y1": y1, "line": line}
         for y0, y1 in panels
     ]
-    word = {"x": log10(batch), "y": panels[-1][0], "yref": "paper", "text": f"critical {sig(batch)}", "showarrow": False}
-    word |= {"xanchor": "right", "xshift": -4, "yanchor": "bottom", "font": {"size": look.tick_px, "color": look.palette.muted}}
+    word = {"x": log10(batch), "y": panels[0][1], "yref": "paper", "text": f"critical {sig(batch)}", "showarrow": False}
+    word |= {"xanchor": "right", "xshift": -4, "yanchor": "top", "yshift": -20, "bgcolor": tint(look.palette.page, 0.75)}
+    word |= {"font": {"size": look.tick_px, "color": look.palette.muted}}
     return shapes, [word]

@@ -62,8 +62,8 @@ def axis_number(value: float) -> str:
     if value < KILO:
         return f"{value:g}"
     if value < MEGA:
-        return f"{value / KILO:g}k"
-    return f"{value / MEGA:g}M"
+        return f"{value / KILO:.3g}k"
+    return f"{value / MEGA:.3g}M"
 
 
 def rate_tick(flops_per_s: float) -> str:

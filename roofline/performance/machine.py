@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from roofline.catalog.formats import load_format
@@ -11,7 +12,7 @@ from roofline.specs.formats import Dtype, NumberFormat
 from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
 from roofline.specs.scenario import Scenario
-from roofline.units import BITS_PER_BYTE, GIGA, to_base
+from roofline.units import BITS_PER_BYTE, to_base, with_prefix
 
 _NARROWER_TO_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
     "fp4": ("fp8",),
@@ -50,6 +51,18 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Tier:
+    """A link, and how many devices reach each other over it."""
+
+    name: str
+    n_devices: float
+    bytes_per_s: float
+    pair_bytes_per_s: float
+    """To one peer: less than the whole in a mesh."""
+    adds_in_switch: bool
+
+
+@dataclass(frozen=True)
 class Machine:
     """One device of a system, and its ways out."""
 
@@ -57,22 +70,13 @@ class Machine:
     engine: EngineProfile
     bandwidth_bytes_per_s: float
     usable_bytes: float
-    node_devices: int
-    """Devices that reach each other over the fast link."""
-    node_link_bytes_per_s: float
-    node_link_name: str
-    in_switch_reduction: bool
-    out_link_bytes_per_s: float
+    tiers: tuple[Tier, ...]
+    """Ways to other devices, nearest first; the last reaches any number."""
     notes: tuple[str, ...]
 
 
 def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile) -> Machine:
     """The numbers of a device as the scenario fits it out."""
-    notes: list[str] = []
-    link = accelerator.link("scale-up") or accelerator.link("host")
-    out = accelerator.link("scale-out")
-    if out is None and scenario.devices > (link.n_devices if link else 1):
-        notes.append(f"No network figure for {accelerator.id}: 100 Gbit/s per device assumed between machines.")
     usable = accelerator.usable_memory_bytes
     if scenario.memory_gib is not None:
         if not accelerator.configurable_memory:
@@ -81,19 +85,35 @@ def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile)
                 "memory can be chosen for CPUs and Apple devices only."
             )
         usable = to_base(scenario.memory_gib, "GiB") * accelerator.wired_frac
-    out_rate = out.bandwidth.base if out else ASSUMED_SCALE_OUT_BYTES_PER_S
+    tiers, notes = _tiers(accelerator, scenario.devices)
     return Machine(
         accelerator=accelerator,
         engine=engine,
         bandwidth_bytes_per_s=accelerator.bandwidth_bytes_per_s,
         usable_bytes=usable,
-        node_devices=link.n_devices if link else 1,
-        node_link_bytes_per_s=link.bandwidth.base if link else out_rate,
-        node_link_name=f"{link.name}, {link.bandwidth.base / GIGA:g} GB/s per direction" if link else "none",
-        in_switch_reduction=bool(link and link.in_switch_reduction),
-        out_link_bytes_per_s=out_rate,
-        notes=tuple(notes),
+        tiers=tiers,
+        notes=notes,
     )
+
+
+def _tiers(accelerator: Accelerator, devices: int) -> tuple[tuple[Tier, ...], tuple[str, ...]]:
+    """Links from the nearest to the farthest, each only where it reaches further than the one before."""
+    tiers: list[Tier] = []
+    reach = 1.0
+    for kind in ("scale-up", "host", "scale-out"):
+        link = accelerator.link(kind)
+        if link is None or (link.n_devices <= reach and kind != "scale-out"):
+            continue
+        rate = link.bandwidth.base
+        reach = math.inf if kind == "scale-out" else float(link.n_devices)
+        pair = link.pair.base if link.pair else rate
+        tiers.append(Tier(f"{link.name}, {with_prefix(rate, 'B/s')} per direction", reach, rate, pair, link.in_switch_reduction))
+    if reach == math.inf:
+        return tuple(tiers), ()
+    assumed = ASSUMED_SCALE_OUT_BYTES_PER_S
+    note = f"No network figure for {accelerator.id}: 100 Gbit/s per device assumed beyond {reach:g} device(s)."
+    tiers.append(Tier("network, assumed", math.inf, assumed, assumed, False))
+    return tuple(tiers), (note,) if devices > reach else ()
 
 
 def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:

@@ -29,7 +29,7 @@ def visited_pairs(attend: Attend, n_new: Floats, n_cached: Floats) -> Floats:
     (12.0, 7.0)
     """
     if attend.kind == "cross":
-        return 0.0 * (np.asarray(n_new) + np.asarray(n_cached))
+        return np.zeros(np.broadcast(n_new, n_cached).shape)
     return _visits(attend, np.asarray(n_cached, dtype=np.float64) + n_new) - _visits(attend, n_cached)
 
 
@@ -44,7 +44,7 @@ def held_tokens(attend: Attend, n_tokens: Floats) -> Floats:
     """
     tokens = np.asarray(n_tokens, dtype=np.float64)
     if attend.kind == "cross":
-        return 0.0 * tokens
+        return np.zeros_like(tokens)
     limit = min(attend.window or np.inf, attend.chunk or np.inf)
     return np.minimum(tokens, limit) / attend.stride
 
@@ -58,7 +58,7 @@ def read_tokens(attend: Attend, n_visible: Floats) -> Floats:
     """
     visible = np.asarray(n_visible, dtype=np.float64)
     if attend.kind == "cross":
-        return 0.0 * visible
+        return np.zeros_like(visible)
     if attend.chunk is not None:
         return np.mod(visible - 1.0, attend.chunk) + 1.0
     return np.minimum(visible, _reach_tokens(attend)) / attend.stride

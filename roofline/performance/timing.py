@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
 from roofline.formulas.collectives import all_reduce_switch_s, all_reduce_tree_s, expert_exchange_bytes
@@ -177,18 +178,26 @@ def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine
 
 
 def _link(ways: Floats, machine: Machine) -> Floats:
-    """Rate of the narrowest link a group of this many devices must cross."""
-    inside = np.asarray(ways) <= machine.node_devices
-    return np.where(
-        inside, machine.node_link_bytes_per_s, np.minimum(machine.out_link_bytes_per_s, machine.node_link_bytes_per_s)
-    )
+    """Rate of the nearest link that reaches a group of this many devices: in a mesh, as many pairs as there are peers."""
+    group = np.asarray(ways)
+    rate: Floats = machine.tiers[-1].bytes_per_s
+    for tier in reversed(machine.tiers[:-1]):
+        mesh = np.minimum(tier.bytes_per_s, tier.pair_bytes_per_s * np.maximum(group - 1.0, 1.0))
+        rate = np.where(group <= tier.n_devices, mesh, rate)
+    return rate
+
+
+def _adds_in_switch(ways: Floats, machine: Machine) -> NDArray[np.bool_]:
+    """Whether the nearest link of a group can add up inside its switch."""
+    nearest = machine.tiers[0]
+    return (np.asarray(ways) <= nearest.n_devices) & nearest.adds_in_switch
 
 
 def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:
     ways, engine = shard.tensor, machine.engine
     link = _link(ways, machine)
     split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
-    switch = machine.in_switch_reduction & (np.asarray(ways) <= machine.node_devices)
+    switch = _adds_in_switch(ways, machine)
     ring = all_reduce_tree_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
     in_switch = all_reduce_switch_s(payload_bytes=payload, link_bytes_per_s=link, latency_s=0.0) * split
     best = np.where(switch, np.minimum(ring, in_switch), ring)
@@ -208,7 +217,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
     if routing is None:
         raise AssertionError("only for models with experts")
     ways = shard.expert_ways
-    nodes = np.maximum(1.0, np.ceil(ways / machine.node_devices))
+    nodes = np.maximum(1.0, np.ceil(ways / machine.tiers[0].n_devices))
     spread = np.where(nodes > 1.0, nodes, ways)
     copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
     sent = expert_exchange_bytes(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from roofline import Scenario, link
+from roofline import Scenario, evaluate, link
 from roofline.answers.presets import PRESETS
 from roofline.errors import LinkError
 
@@ -89,3 +90,21 @@ def test_a_scenario_file(tmp_path: Path) -> None:
         link.read_scenario(file)
     with pytest.raises(LinkError, match="cannot be read"):
         link.read_scenario(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("key", ["model", "hw"])
+@pytest.mark.parametrize("text", ["/etc/passwd", "../secret.yaml", "models/config.json", ".", "no-such-thing"])
+def test_a_link_opens_no_file(key: str, text: str) -> None:
+    decoded = link.decode({key: text})
+    assert decoded.scenario == link.DEFAULT
+    assert len(decoded.problems) == 1
+
+
+def test_a_model_of_the_persons_own_is_read_anew_each_time(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    shape = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "vocab_size": 1000}
+    answers = []
+    for layers in (4, 8):
+        file.write_text(json.dumps({**shape, "num_hidden_layers": layers}))
+        answers.append(evaluate(Scenario(model=str(file), hardware="h100-sxm", batch=1)).memory.weights_bytes_per_device)
+    assert answers[1] > answers[0]

@@ -7,6 +7,7 @@ import pytest
 
 from roofline import Scenario, evaluate
 from roofline.answers.report import Report
+from roofline.answers.resolve import resolve
 from roofline.errors import PlanError
 
 
@@ -82,7 +83,14 @@ def test_experts_are_touched_as_often_as_tokens_reach_them() -> None:
 
 def test_expert_parallel_spreads_experts_over_replicas() -> None:
     report = ask(
-        model="deepseek-v3", hardware="h200-sxm", devices=16, tensor_parallel=1, data_parallel=16, expert_parallel=16, batch=512
+        model="deepseek-v3",
+        hardware="h200-sxm",
+        devices=16,
+        weights="fp8",
+        tensor_parallel=1,
+        data_parallel=16,
+        expert_parallel=16,
+        batch=512,
     )
     touched = 256 * (1 - (1 - 8 / 256) ** 512)
     row = next(r for r in report.operators if r.phase == "decode" and r.name == "experts/down")
@@ -129,3 +137,21 @@ def test_a_rate_beyond_reach_is_told() -> None:
     assert not report.memory.fits
     assert np.isnan(report.expected.decode_step_s)
     assert report.reasons
+
+
+def test_links_are_taken_from_the_nearest_that_reaches() -> None:
+    found = resolve(Scenario(model="llama-3.1-8b", hardware="rtx3090", devices=16))
+    # a bridge for two, PCIe 4.0 x16 inside the box, an assumed network beyond it
+    assert [(t.n_devices, t.bytes_per_s) for t in found.machine.tiers] == [(2, 56.25e9), (16, 31.5e9), (np.inf, 12.5e9)]
+    assert not found.machine.notes
+    assert "100 Gbit/s" in resolve(Scenario(model="llama-3.1-8b", hardware="rtx3090", devices=17)).machine.notes[0]
+
+
+def test_one_pair_of_a_mesh_has_one_link() -> None:
+    # MI300X: 64 GB/s to one peer, 448 to all seven
+    two, eight = (
+        next(r for r in ask(hardware="mi300x", devices=n, tensor_parallel=n).operators if r.name == "network/all_reduce")
+        for n in (2, 8)
+    )
+    assert two.network_bytes / two.limit_s == pytest.approx(64e9)
+    assert eight.network_bytes / eight.limit_s == pytest.approx(448e9)

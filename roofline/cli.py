@@ -25,7 +25,7 @@ from roofline.catalog.models import load_model
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, counted
 from roofline.texts import estimate_text, hardware_text, model_text, table_text
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -95,7 +95,7 @@ def hardware(
     as_json: AsJson = False,
 ) -> None:
     """Facts of a device, with sources."""
-    _answer(hardware_json(load_hardware(hardware)), as_json, hardware_text)
+    _answer(hardware_json(load_hardware(counted(hardware)[1])), as_json, hardware_text)
 
 
 @app.command()
@@ -174,6 +174,8 @@ def sweep(
 
 def _axes(lists: dict[str, list[str]]) -> tuple[Scenario, dict[str, list[Any]]]:
     """The point a sweep starts from, and its axes with values of the right type."""
+    if len(lists["hardware"]) > 1 and any(counted(part)[0] is not None for part in lists["hardware"]):
+        raise InputError("A list of hardware holds ids only: give the counts as --devices 1,2,4.")
     first = Scenario.model_validate({key: parts[0] for key, parts in lists.items()})
     axes = {
         key: [getattr(Scenario.model_validate({"model": "x", "hardware": "x", key: part}), key) for part in parts]

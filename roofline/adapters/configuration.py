@@ -37,8 +37,16 @@ STRUCTURAL_WORDS = (
     "layer_type",
     "shared",
     "hybrid",
+    "rank",
+    "gate",
+    "sink",
+    "post_norm",
+    "encoder",
 )
 """Parts of names that speak of structure: not to be passed over in a class that is not known."""
+
+OTHER_MODELS = ("is_encoder_decoder", "encoder_layers", "type_vocab_size", "position_embedding_type")
+"""Fields of encoders and encoder-decoders, which no class that is not known may be read as a decoder with."""
 
 NUMERIC_WORDS = ("dropout", "implementation", "eps", "scal", "coef", "loss", "softcap", "logit", "jitter", "norm_topk", "renorm")
 """Parts of names that change values, not counts."""
@@ -107,9 +115,10 @@ def _context(fields: Fields) -> int | None:
 
 def _check_unknown(fields: Fields, chosen: Family) -> None:
     """An unknown class is read as a plain decoder only if every field about structure was understood."""
-    for name in fields.unread():
+    for name in (*OTHER_MODELS, *fields.unread()):
         lowered = name.lower()
-        if any(w in lowered for w in STRUCTURAL_WORDS) and not any(w in lowered for w in NUMERIC_WORDS) and fields.raw(name):
+        structural = name in OTHER_MODELS or any(word in lowered for word in STRUCTURAL_WORDS)
+        if structural and not any(word in lowered for word in NUMERIC_WORDS) and fields.raw(name):
             raise ConfigurationError(
                 f"model_type {shown(chosen.name)} is not known, and its field {shown(name)} is not understood."
             )

@@ -24,6 +24,9 @@ from roofline.specs.model import Block
 
 STATE_BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "fp32": 32, "bf16": 16, "fp16": 16}
 
+PICKING_RATIO = 4
+"""Layers that compress by this much pick among the entries; stronger compression leaves few enough to read all."""
+
 
 def switched(fields: Fields, habit: bool | str) -> bool:
     """A habit that holds always, never, or as a field says."""
@@ -58,7 +61,7 @@ def attention_block(fields: Fields, habits: Habits, traits: Traits) -> Block:
 def _compressed(fields: Fields, traits: Traits) -> Block:
     index = None
     heads = fields.optional("index_n_heads")
-    if traits.ratio and heads and traits.ratio <= fields.count("csa_ratio", 4):
+    if traits.ratio and heads and traits.ratio <= PICKING_RATIO:
         index = IndexShape(heads, fields.size("index_head_dim"), fields.size("index_topk"))
     n_heads, groups, size = fields.size("n_heads"), fields.size("o_groups"), fields.size("key_size")
     if n_heads * size % groups:

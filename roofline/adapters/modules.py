@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from roofline.errors import ConfigurationError
 
 MAX_PATTERNS = 100_000
 MAX_PATTERN_LENGTH = 400
+MAX_REPETITIONS = 5
 PREFIXES = ("model.layers", "model.language_model.layers", "language_model.model.layers", "backbone.layers", "layers")
 TRUNKS = re.compile(r"^(model\.|language_model\.|text_model\.|backbone\.|decoder\.|transformer\.)+")
 SYNONYMS = {
@@ -87,6 +88,11 @@ class ModulePatterns:
         """Whether a pattern can tell one layer from another."""
         return bool(self._names) or any(re.search(r"\d", p) for p in self._patterns)
 
+    @property
+    def cost(self) -> int:
+        """Comparisons that one module needs, at most."""
+        return 1 + len(self._parts) + 10 * len(self._patterns)
+
     def matches(self, layer: int | None, module: str) -> bool:
         """Whether this module of this layer, or something it is part of, is named."""
         full = canonical(module) if layer is None else f"layers.{layer}.{canonical(module)}"
@@ -114,11 +120,7 @@ def _pattern_matches(pattern: str, name: str) -> bool:
 
 
 def _reject_slow(pattern: str) -> None:
-    """Refuse regular expressions that can take exponential time: a repeated group that itself repeats."""
-    if pattern.startswith("re:") and re.search(r"[*+}]\)?[*+{]|\([^()]*[*+][^()]*\)[*+{]", pattern):
-        raise ConfigurationError(f"The module pattern {shown(pattern)} repeats a repetition, which is not read.")
-
-
-def formats_by_pattern(table: Mapping[str, str]) -> list[tuple[ModulePatterns, str]]:
-    """Patterns with the format each stands for."""
-    return [(ModulePatterns([name]), value) for name, value in table.items()]
+    """Refuse regular expressions that can take long on a short name: repeated groups, or many repetitions."""
+    repetitions = sum(pattern.count(mark) for mark in "*+{")
+    if pattern.startswith("re:") and (re.search(r"\)[*+{]", pattern) or repetitions > MAX_REPETITIONS):
+        raise ConfigurationError(f"The module pattern {shown(pattern)} repeats too much to be read.")

@@ -70,6 +70,10 @@ ALGORITHMS = {
 """ModelOpt algorithms to formats."""
 
 
+MAX_COMPARISONS = 5_000_000
+"""Module names against patterns; published files stay far below."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """Which matrices are stored narrow, and how."""
@@ -97,6 +101,11 @@ class Scheme:
             if patterns.matches(layer, tensor.module):
                 return name
         return None if self.default is None or self.ignored.matches(layer, tensor.module) else self.default
+
+    @property
+    def cost(self) -> int:
+        """Comparisons that one tensor needs, at most."""
+        return self.ignored.cost + sum(patterns.cost for patterns, _ in self.named)
 
     @property
     def by_layer(self) -> bool:
@@ -325,6 +334,9 @@ def _quark_format(weight: Fields) -> str:
 
 def with_formats(groups: tuple[LayerGroup, ...], scheme: Scheme) -> tuple[LayerGroup, ...]:
     """Layers with the format of each tensor; layers that differ in format become groups of their own."""
+    n_looks = sum((g.n_layers if scheme.by_layer else 1) * len(b.tensors) for g in groups for b in g.blocks)
+    if n_looks * scheme.cost > MAX_COMPARISONS:
+        raise ConfigurationError("The quantisation names more module patterns than can be compared with all layers.")
     out: list[LayerGroup] = []
     for group in groups:
         tensors = [t for block in group.blocks for t in block.tensors]

@@ -128,9 +128,9 @@ def _by_words(fields: Fields, n_layers: int) -> Sequence[str] | None:
     words = fields.listing("layer_kinds")
     if not words:
         return None
-    unknown = next((w for w in words if not isinstance(w, str) or w not in KINDS), None)
-    if unknown is not None:
-        raise ConfigurationError(f"The layer list holds {shown(unknown)}, a kind of layer that is not understood.")
+    for word in words:
+        if not isinstance(word, str) or word not in KINDS:
+            raise ConfigurationError(f"The layer list holds {shown(word)}, a kind of layer that is not understood.")
     kinds = [KINDS[str(word)] for word in words]
     if fields.listing("block_types"):
         return [kinds[i % len(kinds)] for i in range(n_layers)]
@@ -255,7 +255,10 @@ def _experts_by_positions(fields: Fields, n_layers: int) -> Sequence[bool] | Non
         positions = {int(part) for part in parts}
         return [i in positions for i in range(n_layers)]
     listed = fields.whole_numbers("moe_layers")
-    return None if listed is None else [i in set(listed) for i in range(n_layers)]
+    if listed is None:
+        return None
+    positions = set(listed)
+    return [i in positions for i in range(n_layers)]
 
 
 def _experts_by_range(fields: Fields, n_layers: int) -> Sequence[bool] | None:

@@ -107,13 +107,19 @@ def _crossed(axes: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.float64]
     return {name: grid.reshape(-1) for name, grid in zip(axes, grids, strict=True)}
 
 
+def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
+    """Load columns as they were given: whole numbers stay whole."""
+    whole = {name: bool(np.all(np.isfinite(values))) and name != "request_rate" for name, values in columns.items()}
+    return {name: values.astype(np.int64) if whole[name] else values for name, values in columns.items()}
+
+
 def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
     """All loads on one machine, in chunks."""
     found = resolve(point)
     whole = Workload(*(columns.get(name, _constant(getattr(point, name), size)) for name in LOAD_FIELDS))
     step = max(1, _CHUNK_CELLS // np.size(np.asarray(candidates(found.structure, found.request).tensor)))
     parts = [loads_table(point, found, part) for part in _chunks(whole, size, step)]
-    return {**columns, **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]}}
+    return {**_shown(columns), **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]}}
 
 
 def _constant(value: float | None, size: int) -> NDArray[np.float64]:

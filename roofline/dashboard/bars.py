@@ -29,9 +29,11 @@ def memory_bar(report: Report, palette: Palette) -> str:
     colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
     spans = "".join(_span(name if name == "weights" else "", size / whole, colours[name], palette) for name, size in parts)
     items = "".join(_legend_item(f"{name} {gb(size)}", colours[name]) for name, size in parts)
-    rest = f"free {gb(there - used)}" if memory.fits else f"missing {gb(used - there)}"
+    rest = f"free {gb(there - used)}" if memory.fits else f"the device ends at {gb(there)}"
     items += _legend_item(rest, palette.grid if memory.fits else palette.bad)
     title = f"{gb(used)} of {gb(there)} usable on each device"
+    if not memory.fits:
+        spans += f'<span class="rf-end" style="left:{there / whole:.2%}"></span>'
     return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
 
 

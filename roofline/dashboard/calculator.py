@@ -10,6 +10,7 @@ from roofline.answers.curves import batch_curve
 from roofline.answers.evaluate import evaluate
 from roofline.answers.report import BatchCurve, Report
 from roofline.dashboard import sidebar, state
+from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.choices import known
 from roofline.dashboard.components import link_button, watch_theme
@@ -19,7 +20,7 @@ from roofline.dashboard.text import esc, heading, scenario_parts
 from roofline.errors import PlanError, RooflineError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
-from roofline.figures.theme import Look, Mode, as_figure
+from roofline.figures.theme import Look, Mode, Palette, as_figure
 from roofline.specs.scenario import Scenario
 
 _ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
@@ -98,7 +99,7 @@ def _body(report: Report, look: Look) -> None:
         why_row(report)
         st.html(_sentence(report))
     else:
-        _does_not_fit(report)
+        _does_not_fit(report, look.palette)
     if curve is not None:
         _figures(report, curve, look)
     tabs(Shown(report, curve, look))
@@ -110,10 +111,12 @@ def _sentence(report: Report) -> str:
     return f'<p class="rf-answer">{esc(report.sentence)}</p>{note}'
 
 
-def _does_not_fit(report: Report) -> None:
+def _does_not_fit(report: Report, palette: Palette) -> None:
     """In words what would fit, and one click to get there."""
     memory = report.memory
-    st.html(f'<div class="rf-notice" role="alert"><h2>Does not fit</h2>{esc(report.sentence)}</div>')
+    text = report.sentence.removeprefix("Does not fit: ")
+    words = f"<h2>Does not fit</h2>{esc(text[:1].upper() + text[1:])}"
+    st.html(f'<div class="rf-notice" role="alert">{words}</div>{memory_bar(report, palette)}')
     with st.container(horizontal=True, key="remedies"):
         if memory.min_devices is not None:
             devices = memory.min_devices

@@ -96,7 +96,8 @@ def _time(shown: Shown) -> None:
         with column:
             report, palette = shown.report, shown.look.palette
             bars = bound_bar(report, phase, palette) + operator_bars(report, phase, palette)
-            use = f"Expected: {report.mfu[phase]:.0%} of peak arithmetic, {report.mbu[phase]:.0%} of memory bandwidth."
+            if_fits = "" if report.memory.fits else "As if it fitted. "
+            use = f"{if_fits}Expected: {report.mfu[phase]:.0%} of peak arithmetic, {report.mbu[phase]:.0%} of memory bandwidth."
             st.html(heading(_PHASE_WORDS[phase], use) + bars)
 
 

@@ -27,16 +27,16 @@ _FORMAT_HELP = {
     "kv_cache": "Format of the keys and values kept for every token of every sequence.",
 }
 _KNOB_LABELS = {
-    "tensor_parallel": "Tensor parallel (devices)",
-    "pipeline_parallel": "Pipeline stages",
-    "data_parallel": "Data parallel (copies)",
-    "expert_parallel": "Expert parallel (devices)",
+    "tensor_parallel": "Tensor (ways)",
+    "pipeline_parallel": "Pipeline (stages)",
+    "data_parallel": "Data (copies)",
+    "expert_parallel": "Expert (ways)",
 }
 _KNOB_HELP = {
-    "tensor_parallel": "Devices that share every layer. Each layer then ends in a sum over them.",
-    "pipeline_parallel": "Groups of layers on different devices, passed through one after the other.",
-    "data_parallel": "Copies of the model that serve different sequences.",
-    "expert_parallel": "Devices over which the experts of a layer are spread.",
+    "tensor_parallel": "Tensor parallel: devices that share every layer. Each layer then ends in a sum over them.",
+    "pipeline_parallel": "Pipeline parallel: groups of layers on different devices, passed through one after the other.",
+    "data_parallel": "Data parallel: copies of the model that serve different sequences.",
+    "expert_parallel": "Expert parallel: devices over which the experts of a layer are spread.",
 }
 _PRESET_KEY = "preset"
 

@@ -253,7 +253,7 @@ def _panel_words(
     name |= {"xanchor": "right" if falls else "left", "x": 1 if falls else 0, "yanchor": "top", "xshift": -6 if falls else 8}
     name |= {"font": {"size": look.font_px, "color": look.palette.text}}
     words = [name]
-    for word, line, where, up in (("limit", lines[3], 0.42, not log_y), ("expected", lines[2], 0.18, log_y)):
+    for word, line, where, up in (("limit", lines[3], 0.45, not log_y), ("expected", lines[2], 0.26, log_y)):
         spot = _spot(curve, line, where, report.batch)
         if spot is None:
             continue
@@ -280,7 +280,7 @@ def _spot(curve: BatchCurve, line: Line, fraction: float, batch: int) -> tuple[f
         return None
     end = log10(points[-1][0]) or 1.0
     chosen = log10(max(1, batch)) / end
-    if abs(chosen - fraction) < 0.12:
+    if abs(chosen - fraction) < 0.14:
         fraction += 0.24
     return min(points, key=lambda p: abs(log10(p[0]) / end - fraction))
 

@@ -88,13 +88,13 @@ def clusters(marks: Iterable[Mark], reach_px: float = 30.0) -> list[Mark]:
     return found
 
 
-def place(marks: Sequence[Mark], obstacles: Sequence[Box], frame: Box, size_px: float) -> list[Label]:
+def place(marks: Sequence[Mark], obstacles: Sequence[Box], frame: Box, size_px: float, walls: Sequence[Box] = ()) -> list[Label]:
     """Label what finds room, heaviest first: beside the mark in eight directions, then further out with a line.
 
-    Words keep clear of everything; a line may cross the figure's lines and marks but no word.
+    Words keep clear of everything; a line may cross lines and marks, but neither words nor walls.
     """
-    taken = list(obstacles)
-    words: list[Box] = []
+    taken = [*obstacles, *walls]
+    words = list(walls)
     labels = []
     for mark in sorted(marks, key=lambda m: (-m.weight, m.text)):
         label = _first_free(mark, taken, words, frame, size_px)

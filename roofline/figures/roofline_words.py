@@ -38,7 +38,7 @@ def _operator_words(shown: Scene, taken: list[Box], look: Look) -> list[Note]:
         by_place[x, y, dot.row.phase] = dot
         marks.append(Mark(x, y, dot.size_px / 2, short_operator_name(dot.row.name), dot.row.phase, dot.share))
     frame = Box(2, 2, scale.plot_px[0] - 2, scale.plot_px[1] - 2)
-    labels = place(clusters(marks), obstacles, frame, look.font_px)
+    labels = place(clusters(marks), obstacles, frame, look.font_px, walls=_slope_px(shown))
     return [_operator_note(label, by_place[label.mark.x, label.mark.y, label.mark.group], look) for label in labels]
 
 
@@ -52,14 +52,20 @@ def _operator_note(label: Label, dot: Dot, look: Look) -> Note:
     return note | arrow | ends
 
 
+def _slope_px(shown: Scene) -> list[Box]:
+    """The memory roof: no label belongs on its other side."""
+    scale = shown.scale
+    return along(scale.px(*shown.roof_start), scale.px(shown.roofs[0].ridge, shown.roofs[0].flops_per_s))
+
+
 def _lines_px(shown: Scene) -> list[Box]:
-    """Roofs and the ridge as obstacles."""
+    """Ceilings and the ridge as obstacles."""
     scale, ridge = shown.scale, shown.report.ridge_flops_per_byte
-    boxes = along(scale.px(*shown.roof_start), scale.px(shown.roofs[0].ridge, shown.roofs[0].flops_per_s))
+    boxes = along(scale.px(ridge, scale.y[0]), scale.px(ridge, shown.peak))
     for roof in shown.roofs:
         if roof.flops_per_s > scale.y[0]:
             boxes += along(scale.px(roof.ridge, roof.flops_per_s), scale.px(scale.x[1], roof.flops_per_s))
-    return boxes + along(scale.px(ridge, scale.y[0]), scale.px(ridge, shown.peak))
+    return boxes
 
 
 def _roof_words(shown: Scene, look: Look) -> list[Word]:

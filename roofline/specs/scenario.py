@@ -18,6 +18,16 @@ Reference = Annotated[str, Field(min_length=1, max_length=1000)]
 _COUNTED = re.compile(r"(\d{1,7})\s*[x×*]\s*([^\d\s].*)")
 
 
+def counted(hardware: str) -> tuple[int | None, str]:
+    """Split a count off a hardware reference.
+
+    >>> counted("16xh100-sxm"), counted("2 x H100"), counted("rtx4090")
+    ((16, 'h100-sxm'), (2, 'H100'), (None, 'rtx4090'))
+    """
+    found = _COUNTED.fullmatch(hardware.strip())
+    return (int(found[1]), found[2]) if found else (None, hardware)
+
+
 class Scenario(Frozen):
     """What is asked: model, machine, formats, load, plan and price. ``None`` means: choose for me."""
 
@@ -59,13 +69,12 @@ class Scenario(Frozen):
         """Read ``16xh100-sxm`` as 16 devices."""
         if not isinstance(values, dict) or not isinstance(values.get("hardware"), str):
             return values
-        found = _COUNTED.fullmatch(values["hardware"].strip())
-        if found is None:
+        count, hardware = counted(values["hardware"])
+        if count is None:
             return values
-        count = int(found[1])
         if values.get("devices", count) not in (count, str(count)):
             raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
-        return {**values, "hardware": found[2], "devices": count}
+        return {**values, "hardware": hardware, "devices": count}
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

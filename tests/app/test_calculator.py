@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from roofline import link
 from roofline.answers.evaluate import evaluate
 from roofline.answers.presets import PRESETS
+from roofline.dashboard.choices import known
 from roofline.dashboard.fields import asked, control_values
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
@@ -127,12 +128,14 @@ def test_a_link_that_changes_later_is_followed() -> None:
 
 
 def test_an_unknown_model_is_told_beside_its_control_and_nothing_is_lost() -> None:
-    app = opened(batch="64", model="lama-3.1-8b")
+    app = opened(batch="64")
+    before = values(app)
+    box = app.selectbox(key="in_model")
+    box.options.append("lama-3.1-8b")  # a person can type what is not an option; the harness cannot
+    box.set_value("lama-3.1-8b").run()
     assert not app.exception
     assert "No model is called &#x27;lama-3.1-8b&#x27;; nearest: llama-3.1-8b" in html(app)
-    assert values(app) == values(opened(batch="64"))
-    assert app.selectbox(key="in_model").value == "lama-3.1-8b"
-    app.number_input(key="in_batch").set_value(32).run()
+    assert values(app) == before
     assert app.selectbox(key="in_model").value == "lama-3.1-8b"
     app.selectbox(key="in_model").set_value("llama-3.1-8b").run()
     assert "No model is called" not in html(app)
@@ -143,8 +146,20 @@ def test_an_unknown_model_is_told_beside_its_control_and_nothing_is_lost() -> No
 def test_a_link_cannot_name_a_file_of_the_server(path) -> None:
     app = opened(model=path, hw=path)
     assert not app.exception
-    assert html(app).count("No model is called") >= 1
+    assert html(app).count("could not be read") >= 2
     assert evaluate(DEFAULT).sentence in html(app).replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../app.py", "config.json", "C:\\config.json", "tests", "a\0b"])
+def test_a_person_cannot_name_a_file_of_the_server(path) -> None:
+    wanted, problems = known(DEFAULT.model_copy(update={"model": path, "hardware": path}), DEFAULT)
+    assert wanted == DEFAULT
+    assert set(problems) == {"model", "hardware"}
+
+
+def test_usual_spellings_are_understood() -> None:
+    wanted = DEFAULT.model_copy(update={"model": "meta-llama/Llama-3.1-8B-Instruct", "hardware": "H100"})
+    assert known(wanted, DEFAULT) == (wanted, {})
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def test_library_command_line_and_link_agree_to_the_last_bit() -> None:
         (["sweep", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--batch", "1,zero"], ["batch", "whole number"]),
         (["sweep", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--batch", ","], ["no values"]),
         (["sweep", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--out", "x.txt"], [".csv"]),
+        (["sweep", "--model", "llama-3.1-8b", "--hardware", "2xh100-sxm,rtx4090"], ["ids only", "--devices"]),
         (["link", "hello"], ["is not a link"]),
         (["catalog", "hardwar"], ["hardwar", "hardware"]),
     ],

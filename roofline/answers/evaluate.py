@@ -162,6 +162,7 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
     return Memory(
         weights_bytes_per_device=float(room.weights_bytes),
         kv_cache_bytes_per_device=held * per_sequence,
+        kv_cache_least_bytes_per_device=held * float(room.least_cache_bytes_per_sequence),
         activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
         overhead_bytes_per_device=float(room.overhead_bytes),
         usable_bytes_per_device=float(room.usable_bytes),

@@ -37,6 +37,9 @@ class Memory:
 
     weights_bytes_per_device: Floats
     kv_cache_bytes_per_device: Floats
+    """As the engine reserves it: whole pages."""
+    kv_cache_least_bytes_per_device: Floats
+    """As the mathematics needs it."""
     activation_bytes_per_device: Floats
     overhead_bytes_per_device: Floats
     usable_bytes_per_device: Floats

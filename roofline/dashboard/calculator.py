@@ -15,6 +15,7 @@ from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.choices import known
 from roofline.dashboard.components import link_button, watch_theme
 from roofline.dashboard.details import Shown, chart_config, operator_detail, picked, tabs, unverified_words
+from roofline.dashboard.fields import AUTO
 from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import esc, heading, scenario_parts
 from roofline.errors import PlanError, RooflineError
@@ -89,7 +90,7 @@ def _refused(error: RooflineError | None) -> None:
     text = str(error)
     st.html(f'<div class="rf-notice" role="alert"><h2>No answer for this</h2>{esc(text[:1].upper() + text[1:])}</div>')
     if isinstance(error, PlanError):
-        st.button("Let the program choose the plan", on_click=state.set_one, args=("plan", "auto"))
+        st.button("Let the program choose the plan", on_click=state.set_some, args=({"plan": AUTO},))
 
 
 def _body(report: Report, look: Look) -> None:
@@ -120,10 +121,10 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
     with st.container(horizontal=True, key="remedies"):
         if memory.min_devices is not None:
             devices = memory.min_devices
-            st.button(f"Use {devices:,} devices", on_click=state.set_one, args=("devices", devices))
+            st.button(f"Use {devices:,} devices", on_click=state.set_some, args=({"devices": devices},))
         if memory.max_batch >= 1:
             batch = memory.max_batch
-            st.button(f"Use batch {batch:,}", on_click=state.set_one, args=("batch", batch))
+            st.button(f"Use batch {batch:,}", on_click=state.set_some, args=({"load": "batch", "batch": batch},))
 
 
 def _figures(report: Report, curve: BatchCurve, look: Look) -> None:

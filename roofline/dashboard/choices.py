@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
-from typing import Any
 
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
-from roofline.catalog.hardware import hardware_ids, load_hardware
-from roofline.catalog.models import load_model, model_entries, model_ids
+from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
+from roofline.catalog.models import catalogue_model_id, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
-from roofline.errors import RooflineError, UnknownIdError
+from roofline.errors import UnknownIdError
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
@@ -47,30 +45,25 @@ def formats(role: str) -> tuple[str, ...]:
     return (AUTO, *(i for i in format_ids() if role in load_format(i).roles))
 
 
-@cache
 def model_words(ref: str) -> str:
     """A model as people call it; what is not in the catalogue as typed."""
-    return model_entries()[ref].name if ref in model_entries() else ref
+    found = catalogue_model_id(ref)
+    return ref if found is None else model_entries()[found].name
 
 
-@cache
 def hardware_words(ref: str) -> str:
-    """A device with its memory, so that like names are told apart."""
-    try:
-        return load_hardware(ref).name if _plain(ref) else ref
-    except RooflineError:
-        return ref
+    """A device as its maker calls it; what is not in the catalogue as typed."""
+    found = catalogue_hardware_id(ref)
+    return ref if found is None else load_hardware(found).name
 
 
-@cache
 def format_words(ref: str, role: str) -> str:
     """A number format with what a weight takes."""
     if ref == AUTO:
         return f"Auto: {_AUTO_WORDS[role]}"
-    try:
-        found = load_format(ref)
-    except RooflineError:
+    if ref not in format_ids():
         return ref
+    found = load_format(ref)
     return f"{found.name} · {found.bits_per_weight:.3g} bit"
 
 
@@ -80,21 +73,20 @@ def engine_words(ref: str) -> str:
 
 
 def known(scenario: Scenario, last: Scenario) -> tuple[Scenario, dict[str, str]]:
-    """The scenario with what the catalogue does not know put back to its last value, and a sentence for each."""
-    put_back: dict[str, object] = {}
+    """The scenario by catalogue ids; what the catalogue does not know keeps its last value, with a sentence for each."""
+    named: dict[str, str | None] = {}
     problems: dict[str, str] = {}
-    for name, (kind, check) in _CHECKS.items():
+    for name, (kind, find) in _FINDERS.items():
+        given = getattr(scenario, name)
         try:
-            check(getattr(scenario, name))
-        except RooflineError as error:
-            put_back[name] = getattr(last, name)
-            problems[name] = f"{_refusal(kind, getattr(scenario, name), error)} {_still(name, getattr(last, name))}"
-    return (scenario.model_copy(update=put_back) if put_back else scenario), problems
+            named[name] = None if given is None else find(given)
+        except UnknownIdError as error:
+            named[name] = getattr(last, name)
+            problems[name] = f"{_refusal(kind, given, error)} {_still(name, named[name])}"
+    return scenario.model_copy(update=named), problems
 
 
-def _refusal(kind: str, given: str, error: RooflineError) -> str:
-    if not isinstance(error, UnknownIdError):
-        return f"{str(error)[:1].upper()}{str(error)[1:]}"
+def _refusal(kind: str, given: str, error: UnknownIdError) -> str:
     shown = given if len(given) <= _SHOWN_CHARACTERS else f"{given[:_SHOWN_CHARACTERS]}…"
     nearest = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
     return f"No {kind} is called '{shown}'{nearest}."
@@ -105,45 +97,35 @@ def _still(name: str, value: str | None) -> str:
     return f"The page still shows {'the automatic choice' if value in (None, AUTO) else words(str(value))}."
 
 
-def _model(ref: str) -> None:
-    if not _plain(ref) or (ref not in model_entries() and _exists(ref)):
+def _model(ref: str) -> str:
+    found = catalogue_model_id(ref)
+    if found is None:
         raise UnknownIdError("models", ref, model_ids())
-    load_model(ref)
+    return found
 
 
-def _hardware(ref: str) -> None:
-    if not _plain(ref):
+def _hardware(ref: str) -> str:
+    found = catalogue_hardware_id(ref)
+    if found is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
-    load_hardware(ref)
+    return found
 
 
-def _engine(ref: str) -> None:
+def _engine(ref: str) -> str:
     if ref not in engines():
         raise UnknownIdError("engines", ref, engines())
+    return ref
 
 
-def _format(role: str, ref: str | None) -> None:
-    if ref is not None and load_format(ref).id not in formats(role):
+def _format(role: str, ref: str) -> str:
+    found = load_format(ref).id
+    if found not in formats(role):
         raise UnknownIdError("formats", ref, formats(role))
-
-
-def _plain(ref: str) -> bool:
-    """Whether a reference can only mean the catalogue: no path, no file."""
-    suffix = ref.rpartition(".")[2].lower()
-    return not ref.startswith(("/", "~", ".")) and not any(sign in ref for sign in ("\\", "..", ":")) and suffix not in _FILES
-
-
-def _exists(ref: str) -> bool:
-    """Whether the reference could be read as a file or folder of the server."""
-    try:
-        return Path(ref).exists()
-    except (OSError, ValueError):
-        return True
+    return found
 
 
 _SHOWN_CHARACTERS = 40
-_FILES = frozenset({"json", "gguf", "safetensors", "yaml", "yml"})
-_CHECKS: dict[str, tuple[str, Callable[[Any], None]]] = {
+_FINDERS: dict[str, tuple[str, Callable[[str], str]]] = {
     "model": ("model", _model),
     "hardware": ("hardware", _hardware),
     "engine": ("engine", _engine),

@@ -52,8 +52,7 @@ def read_link() -> None:
 
 def set_controls(scenario: Scenario) -> None:
     """Let every control show a scenario. Callbacks and links only: not after the controls are drawn."""
-    for name, value in control_values(scenario).items():
-        st.session_state[key(name)] = value
+    set_some(control_values(scenario))
 
 
 def current() -> Asked:
@@ -83,9 +82,10 @@ def last() -> Scenario:
     return found
 
 
-def set_one(name: str, value: object) -> None:
-    """Let one control show a value. Callbacks only."""
-    st.session_state[key(name)] = value
+def set_some(values: Values) -> None:
+    """Let some controls show new values. Callbacks only."""
+    for name, value in values.items():
+        st.session_state[key(name)] = value
 
 
 def write_link(scenario: Scenario, *, good: bool) -> None:

@@ -59,7 +59,7 @@ def throughput_alt(report: Report, curve: BatchCurve) -> str:
         f"expected {sig(report.expected.output_tokens_per_s)} tokens/s in total "
         f"and {sig(report.expected.tokens_per_s_per_user)} per user, "
         f"limit {sig(report.limit.output_tokens_per_s)} and {sig(report.limit.tokens_per_s_per_user)}; "
-        f"at most {curve.max_batch:,} sequences fit."
+        f"at most {curve.max_batch:,} sequences fit. What takes the longest: {strip_words(curve)}."
     )
 
 

@@ -174,6 +174,12 @@ def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shar
         ways = shard.ways("kv_heads", term.attend.n_kv_heads)
         kept = held_tokens(term.attend, n_tokens) * term.attend.cache_elements
         total = total + term.count * kept * formats.cache_bytes_per_element / ways
+    return total + state_bytes_per_sequence(structure, shard, formats)
+
+
+def state_bytes_per_sequence(structure: Structure, shard: Shard, formats: Rates) -> Floats:
+    """Recurrent state of one sequence on each device of its attention group, all layers; split by heads."""
+    total: Floats = 0.0
     for item in structure.recurrences:
         r = item.recurrence
         state = state_bytes(r.state_elements, r.convolution_elements, r.state_bits, formats)

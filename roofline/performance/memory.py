@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence
+from roofline.formulas.memory import paged_tokens
+from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence, state_bytes_per_sequence
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
+from roofline.specs.engine import EngineProfile
 from roofline.units import Floats
 
 _LIVE_BUFFERS = 6.0
@@ -23,6 +25,9 @@ class Footprint:
 
     weights_bytes: Floats
     cache_bytes_per_sequence: Floats
+    """As the engine reserves it."""
+    least_cache_bytes_per_sequence: Floats
+    """As the mathematics needs it."""
     activation_bytes: Floats
     activation_bytes_per_sequence: Floats
     overhead_bytes: Floats
@@ -47,7 +52,8 @@ def footprint(
     """Bytes of one device when each sequence may grow to ``n_tokens``."""
     engine = machine.engine
     weights = weight_bytes_per_device(structure, shard)
-    cache = cache_bytes_per_sequence(structure, n_tokens, shard, formats) / shard.pipeline
+    least = cache_bytes_per_sequence(structure, n_tokens, shard, formats) / shard.pipeline
+    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, formats, engine) / shard.pipeline
     in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
     per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
@@ -59,6 +65,7 @@ def footprint(
     return Footprint(
         weights_bytes=weights,
         cache_bytes_per_sequence=cache,
+        least_cache_bytes_per_sequence=least,
         activation_bytes=in_flight * per_token,
         activation_bytes_per_sequence=per_sequence,
         overhead_bytes=overhead,
@@ -66,6 +73,32 @@ def footprint(
         sequences_per_device=share,
         max_batch=np.maximum(0.0, np.floor(per_device)) * shard.groups,
     )
+
+
+def reserved_bytes_per_sequence(
+    structure: Structure, n_tokens: Floats, shard: Shard, formats: Rates, engine: EngineProfile
+) -> Floats:
+    """Cache and state that an engine sets aside for one sequence on each device of its attention group, all layers.
+
+    Whole pages; sliding layers keep their window and some slack; a latent is kept as it is, or expanded to every head's key
+    and value by engines without absorbed kernels. State takes what it needs.
+    """
+    page = engine.page_tokens.value
+    total: Floats = 0.0
+    for term in structure.attends:
+        attend = term.attend
+        if not attend.cache_elements or attend.kind == "cross":
+            continue
+        kept = paged_tokens(n_tokens=n_tokens, block_tokens=page)
+        if attend.window is not None or attend.chunk is not None:
+            reach = min(attend.window or np.inf, attend.chunk or np.inf) + engine.window_slack_tokens.value
+            kept = np.minimum(kept, paged_tokens(n_tokens=reach, block_tokens=page))
+        elements, heads = float(attend.cache_elements), attend.n_kv_heads
+        if attend.absorbed_key_size is not None and engine.expands_latent:
+            elements, heads = float(attend.n_heads * (attend.key_size + attend.value_size)), attend.n_heads
+        ways = shard.ways("kv_heads", heads)
+        total = total + term.count * kept / attend.stride * elements * formats.cache_bytes_per_element / ways
+    return total + state_bytes_per_sequence(structure, shard, formats)
 
 
 def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:

@@ -43,6 +43,9 @@ class EngineProfile(Frozen):
     link_latency_s: Constant = Field(description="alpha: per doubling of the group")
     hop_s: Constant = Field(description="hand-over between pipeline stages")
     prefill_chunk_tokens: Constant
+    page_tokens: Constant = Field(description="tokens a cache page holds; sequences take whole pages")
+    window_slack_tokens: Constant = Field(description="tokens a sliding layer holds beyond its window")
+    expands_latent: bool = Field(description="caches keys and values of every head where the model has a latent")
     memory_reserve_frac: Constant = Field(description="share of visible memory an engine leaves alone")
     memory_overhead_bytes: Constant = Field(description="context, graphs and communication buffers, per device")
     decode_time_band: tuple[float, float] = Field(description="10th and 90th percentile of measured over predicted time")

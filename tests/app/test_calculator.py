@@ -11,9 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from roofline import link
 from roofline.answers.evaluate import evaluate
+from roofline.answers.explain import explain
 from roofline.answers.presets import PRESETS
+from roofline.dashboard.cards import explanation_html
 from roofline.dashboard.choices import known
+from roofline.dashboard.details import operator_detail, picked, source_html
 from roofline.dashboard.fields import asked, control_values
+from roofline.dashboard.text import Markup, table
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
 
@@ -159,7 +163,55 @@ def test_a_person_cannot_name_a_file_of_the_server(path) -> None:
 
 def test_usual_spellings_are_understood() -> None:
     wanted = DEFAULT.model_copy(update={"model": "meta-llama/Llama-3.1-8B-Instruct", "hardware": "H100"})
-    assert known(wanted, DEFAULT) == (wanted, {})
+    found, problems = known(wanted, DEFAULT)
+    assert (found.model, found.hardware, problems) == ("llama-3.1-8b", "h100-sxm", {})
+
+
+def test_formats_and_engines_are_checked_by_their_role() -> None:
+    wanted = DEFAULT.model_copy(update={"weights": "zip", "kv_cache": "q4_k_m", "engine": "abacus" * 20})
+    found, problems = known(wanted, DEFAULT)
+    assert found == DEFAULT
+    assert problems["weights"].startswith("No format for this is called 'zip'")
+    assert problems["weights"].endswith("The page still shows the automatic choice.")
+    assert set(problems) == {"weights", "kv_cache", "engine"}
+    assert "…" in problems["engine"]
+
+
+def test_a_link_may_hold_a_format_nobody_offers() -> None:
+    app = opened(kv="zip", w="q4_k_m")
+    assert not app.exception
+    assert app.selectbox(key="in_kv_cache").value == "zip"
+    assert "No format for this is called" in html(app)
+
+
+def test_a_batch_that_does_not_fit_can_be_cut_to_what_does() -> None:
+    app = opened(model="llama-3.1-8b", hw="rtx4090", n="1", w="q4_k_m", batch="100000")
+    next(b for b in app.button if b.label.startswith("Use batch ")).click().run()
+    assert len(values(app)) == 4
+    assert int(address(app)["batch"]) > 1
+
+
+@pytest.mark.parametrize("name", ["tokens_per_s_per_user", "output_tokens_per_s", "usd_per_million_output_tokens", "memory"])
+def test_every_headline_number_explains_itself(name) -> None:
+    shown = explanation_html(explain(evaluate(DEFAULT))[name])
+    assert shown.count("rf-equation") == 2
+    assert "<table" in shown
+
+
+def test_an_operator_is_written_out_when_its_point_is_chosen() -> None:
+    report = evaluate(DEFAULT)
+    row = report.operators[0]
+    assert picked(report.operators, [{"id": f"{row.phase}:{row.name}"}]) == [row]
+    assert picked(report.operators, []) == []
+    assert "FLOP per byte; the ridge is at" in operator_detail(row, report)
+
+
+def test_names_are_escaped_in_tables() -> None:
+    shown = table(("a", "b"), [("<script>", Markup("<b>ours</b>"))], caption='"quoted"')
+    assert "<script>" not in shown
+    assert "<b>ours</b>" in shown
+    assert 'aria-label="&quot;quoted&quot;"' in shown
+    assert source_html("nobody") == "nobody"
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,10 @@ def test_parameters_are_those_of_the_reference_class(row: dict[str, str]) -> Non
 
 @pytest.mark.parametrize("row", rows("class_defaults.csv"), ids=lambda row: json.loads(row["configuration"])["model_type"])
 def test_every_class_is_read(row: dict[str, str]) -> None:
-    model = model_from_configuration(json.loads(row["configuration"]))
-    assert parameter_counts(model).total == int(row["text_parameters"])
+    counted = parameter_counts(model_from_configuration(json.loads(row["configuration"])))
+    assert counted.total == int(row["text_parameters"])
+    if row["tower_parameters"]:
+        assert counted.vision_audio == int(row["tower_parameters"])
 
 
 @pytest.mark.parametrize("row", rows("model_counts.csv"), ids=lambda row: row["model"])
@@ -44,7 +46,7 @@ def test_parts_cache_and_flops(row: dict[str, str]) -> None:
     for name in ("shared_experts", "router", "norm", "other"):
         assert getattr(parts, name) == int(row[name]), name
     assert parts.attention + parts.state_space == int(row["attention_and_state"])
-    if "compress" not in row["source"] and row["model"] != "deepseek-v3.2":
+    if row["model"] != "deepseek-v3.2":  # its index keys are a cache the reference keeps elsewhere
         full, window = int(row["cache_elements_full"]), int(row["cache_elements_window"])
         assert counted.kv_cache.bytes_per_token == 2 * full
         assert counted.kv_cache.bytes_per_token_uncapped == 2 * (full + window)
@@ -78,6 +80,28 @@ def test_draft_module_of_deepseek_v3() -> None:
     # 684,489,845,504 of its page less trunk, copies of both tables, router corrections
     page, trunk, tables, corrections = 684_489_845_504, 671_026_404_352, 2 * 926_679_040, 59 * 256
     assert load_model("deepseek-v3").draft_parameters == page - trunk - tables - corrections
+
+
+def test_encoder_is_held_beside_the_decoder() -> None:
+    # Whisper tiny: 37,760,640 parameters on its page, 4 + 4 layers of 384
+    config = {
+        "model_type": "whisper",
+        "vocab_size": 51865,
+        "d_model": 384,
+        "encoder_layers": 4,
+        "decoder_layers": 4,
+        "encoder_attention_heads": 6,
+        "decoder_attention_heads": 6,
+        "encoder_ffn_dim": 1536,
+        "decoder_ffn_dim": 1536,
+        "num_mel_bins": 80,
+        "max_source_positions": 1500,
+        "max_target_positions": 448,
+    }
+    model = model_from_configuration(config)
+    assert parameter_counts(model).total == 37_760_640
+    assert model.n_layers == 4
+    assert any("encoder" in sentence for sentence in model.assumptions)
 
 
 def test_zero_experts_have_no_weights() -> None:

@@ -180,6 +180,91 @@ def test_refusals_name_the_field(changes: dict[str, Any], named: str) -> None:
         read(**changes)
 
 
+def test_searched_architectures_may_lack_either_sublayer() -> None:
+    def block(attention: dict[str, Any], ffn: dict[str, Any]) -> dict[str, Any]:
+        return {"attention": attention, "ffn": ffn}
+
+    blocks = [
+        block({"n_heads_in_group": 2}, {"ffn_mult": 2.0}),
+        block({"no_op": True}, {"ffn_mult": 2.0}),
+        block({"replace_with_linear": True}, {"no_op": True}),
+        block({"n_heads_in_group": 4}, {"replace_with_linear": True}),
+    ]
+    counted = parameter_counts(read(block_configs=blocks, intermediate_size=None))
+    # widths 2 * 2 * 64 / 3 = 85, up to 256; K of 2 and of 1 head of 16
+    first, second = 2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 256 + 128, 3 * 64 * 256 + 64
+    third, fourth = 64 * 64 + 64, 2 * 64 * 64 + 2 * 64 * 16 + 64 * 64 + 128
+    assert counted.total == 2 * 6400 + 64 + first + second + third + fourth
+
+
+@pytest.mark.parametrize(
+    "block",
+    [{}, {"attention": {"n_heads_in_group": 2}, "ffn": {"ffn_mult": 0}}, {"attention": {}, "ffn": {"ffn_mult": 1}}],
+)
+def test_searched_layers_that_cannot_be(block: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        read(block_configs=[block] * 4)
+
+
+def test_layers_may_share_caches_and_widen() -> None:
+    model = read(num_kv_shared_layers=2, use_double_wide_mlp=True)
+    cache = model_counts(model).kv_cache
+    assert cache.bytes_per_token == 2 * 2 * 2 * 2 * 16
+    widths = {t.n_out for g in model.groups for b in g.blocks for t in b.tensors if t.module == "mlp.up_proj"}
+    assert widths == {128, 256}
+
+
+def test_widths_listed_per_layer() -> None:
+    counted = parameter_counts(read(intermediate_size=[128, 64, 128, 64]))
+    assert counted.dense_mlp == 3 * 64 * (128 + 64) * 2
+    with pytest.raises(ConfigurationError, match="intermediate_size"):
+        read(intermediate_size=[128, 64])
+
+
+def test_multi_query_spellings() -> None:
+    one = read(model_type="falcon", num_key_value_heads=None, multi_query=True, new_decoder_architecture=False)
+    group = read(model_type="chatglm", num_key_value_heads=None, multi_query_attention=True, multi_query_group_num=2)
+    assert one.groups[0].blocks[0].attends[0].n_kv_heads == 1
+    assert group.groups[0].blocks[0].attends[0].n_kv_heads == 2
+
+
+def test_recurrent_layers_of_an_unknown_class_are_read_by_their_fields() -> None:
+    kinds_listed = ["linear_attention"] * 3 + ["full_attention"]
+    delta = {
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "linear_key_head_dim": 8,
+        "linear_value_head_dim": 8,
+        "linear_conv_kernel_dim": 4,
+    }
+    model = read(model_type="brand_new", layer_types=kinds_listed, **delta)
+    assert {r.kind for g in model.groups for b in g.blocks for r in b.recurrences} == {"gated delta net"}
+    mamba = read(model_type="brand_new", layer_types=kinds_listed, ssm_state_size=16, conv_kernel=4, expand=2)
+    assert {r.kind for g in mamba.groups for b in g.blocks for r in b.recurrences} == {"mamba"}
+    kda = read(model_type="brand_new", linear_attn_config={"full_attn_layers": [4], "num_heads": 2, "head_dim": 8})
+    assert kinds(kda) == ["none", "none", "none", "full"]
+
+
+def test_projected_embeddings_and_missing_final_norm() -> None:
+    config = {**SMALL, "model_type": "opt", "ffn_dim": 128, "word_embed_proj_dim": 32, "max_position_embeddings": 10}
+    plain = parameter_counts(model_from_configuration(config))
+    bare = parameter_counts(model_from_configuration({**config, "do_layer_norm_before": False}))
+    assert plain.other == 2 * 32 * 64
+    assert plain.total - bare.total == 2 * 64
+
+
+def test_a_tower_of_a_kind_not_known_is_told() -> None:
+    model = read(vision_config={"hidden_size": 8}, audio_config={"layers": 1})
+    assert parameter_counts(model).vision_audio == 0
+    assert sum("not counted" in sentence for sentence in model.assumptions) == 2
+
+
+@pytest.mark.parametrize(("field", "value"), [("is_encoder_decoder", True), ("type_vocab_size", 2)])
+def test_an_unknown_class_that_is_no_decoder_is_refused(field: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=field):
+        read(model_type="brand_new", **{field: value})
+
+
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(SMALL))
     assert load_model_file(tmp_path).id == tmp_path.name

@@ -301,6 +301,30 @@ def test_cost_is_drawn_on_log_axes_with_its_limit(report, curve) -> None:
     assert [t["name"] for t in spec["data"]] == ["band", "limit", "expected", "chosen batch"]
 
 
+def test_a_machine_that_holds_one_sequence_still_has_a_figure(report, curve) -> None:
+    one = replace(report, batch=1, scenario=report.scenario.model_copy(update={"batch": 1}))
+    tiny = replace(
+        curve,
+        max_batch=1,
+        expected=times(np.asarray(curve.batch), step_s(np.asarray(curve.batch)), np.asarray(curve.batch) <= 1),
+    )
+    spec = throughput_figure(one, tiny, Look())
+    go.Figure(spec)
+    assert "<b>expected</b>" not in texts(spec)
+
+
+def test_a_figure_without_a_path_is_drawn_all_the_same(report, curve) -> None:
+    spec = roofline_figure(report, replace(curve, max_batch=0), Look())
+    assert named(spec, "path of the batch") == named(spec, "chosen batch") == []
+
+
+def test_a_late_choice_has_its_number_on_the_left(report, curve) -> None:
+    late = replace(report, batch=1024)
+    spec = throughput_figure(late, curve, Look())
+    number = next(n for n in spec["layout"]["annotations"] if n["text"].startswith("<b>") and n["text"][3].isdigit())
+    assert number["xanchor"] == "right"
+
+
 def test_alternatives_say_the_answer(report, curve) -> None:
     assert "bound by memory bandwidth" in roofline_alt(report)
     assert "at most 1,200 sequences fit" in throughput_alt(report, curve)

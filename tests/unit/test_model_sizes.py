@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,6 +142,58 @@ def test_rows_that_do_not_divide_fall_back() -> None:
     query = next(t for b in group.blocks for t in b.tensors if t.operator == "attention/query" and t.use == "matmul")
     # rows of 896 do not divide by 256: Q4_K becomes Q5_0
     assert tensor_bits(model, group, query, "q4_k_s") == 5.5
+
+
+@pytest.mark.parametrize(
+    ("mix", "operator", "bits"),
+    # eight experts: keys and values in Q8_0 (Q4_K below three bits), outputs in Q5_K
+    [
+        ("q4_k_m", "attention/key_value", 8.5),
+        ("q4_k_m", "attention/output", 5.5),
+        ("q5_k_m", "attention/output", 5.5),
+        ("iq2_xs", "attention/key_value", 4.5),
+        ("iq2_xs", "attention/output", 5.5),
+        ("q8_0", "experts/gate_up", 8.5),
+    ],
+)
+def test_eight_experts_are_given_more(mix: str, operator: str, bits: float) -> None:
+    model = load_model("mixtral-8x7b")
+    group = model.groups[0]
+    tensors = [t for b in group.blocks for t in b.tensors if t.operator == operator]
+    assert {tensor_bits(model, group, t, mix) for t in tensors} == {bits}
+
+
+def test_values_of_the_large_size_are_raised() -> None:
+    model = load_model("llama-3-70b")
+    group = model.groups[0]
+    value = next(t for b in group.blocks for t in b.tensors if t.gguf == "attn_v")
+    assert tensor_bits(model, group, value, "q3_k_s") == 5.5
+
+
+def test_fused_matrices_have_their_own_rule() -> None:
+    model = load_model("phi-3-mini")
+    group = model.groups[0]
+    fused = next(t for b in group.blocks for t in b.tensors if t.gguf == "attn_qkv")
+    assert [tensor_bits(model, group, fused, mix) for mix in ("q4_k_m", "q5_k_m", "q6_k")] == [5.5, 6.5625, 6.5625]
+
+
+def test_a_model_path(tmp_path: Path) -> None:
+    config = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 128,
+    }
+    (tmp_path / "config.json").write_text(json.dumps({**config, "vocab_size": 100}))
+    assert load_model(str(tmp_path)).n_layers == 2
+    assert load_model(str(tmp_path / "config.json")).vocabulary == 100
+
+
+def test_cross_attention_keeps_nothing_for_text() -> None:
+    cache = model_counts(load_model("llama-3.2-90b-vision")).kv_cache
+    # 80 of 100 layers attend to text: 2 * 8 heads of 128 in 16 bit
+    assert cache.bytes_per_token == 80 * 2 * 8 * 128 * 2
 
 
 def test_layers_with_more_bits() -> None:

@@ -90,6 +90,47 @@ def test_float_groups() -> None:
     assert group(num_bits=4, type="float", group_size=32) == "mxfp4"
 
 
+@pytest.mark.parametrize(
+    ("dtype", "group", "expected"),
+    [("fp8_e4m3", 0, "fp8"), ("fp8_e4m3", 32, "mxfp8"), ("fp6_e2m3", 32, "mxfp6"), ("fp4", 16, "nvfp4"), ("int8", -1, "int8")],
+)
+def test_quark_types(dtype: str, group: int, expected: str) -> None:
+    weight = {"dtype": dtype, "group_size": group}
+    layers = {"*self_attn*": {"weight": {"dtype": "int4", "group_size": 32}}, "*odd*": {}}
+    settings = {"global_quant_config": {"weight": weight}, "layer_quant_config": layers, "exclude": ["lm_head"]}
+    model = read({"quant_method": "quark", **settings})
+    assert formats(model, "experts/down")[1] == expected
+    assert formats(model, "attention/query")[1] == "int4_g32_symmetric"
+
+
+def test_layouts_named_by_the_file() -> None:
+    for layout, expected in (("nvfp4-pack-quantized", "nvfp4"), ("mxfp4-pack-quantized", "mxfp4")):
+        settings = {"quant_method": "compressed-tensors", "format": layout, "config_groups": {"a": {"weights": {"num_bits": 4}}}}
+        assert read(settings).stored_format == expected
+
+
+def test_targets_that_are_modules() -> None:
+    groups = {"a": GROUP, "b": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float"}}, "c": {}}
+    model = read({"quant_method": "compressed-tensors", "config_groups": groups, "ignore": ["lm_head"]})
+    assert formats(model, "attention/query")[0] == "fp8"
+    assert formats(model, "experts/down")[1] == "int4_g32_symmetric"
+
+
+def test_modelopt_by_groups_and_mixed_under_fp8() -> None:
+    settings = {"quant_method": "modelopt", "config_groups": {"a": GROUP}}
+    assert read(settings).stored_format == "int4_g32_symmetric"
+    listed = {"model.layers.1.mlp.experts": "NVFP4", "model.layers.2.mlp.experts": {"quant_algo": "NVFP4"}}
+    model = read({"quant_method": "fp8", "weight_block_size": [128, 128], "quantized_layers": listed})
+    assert formats(model, "experts/down") == {1: "nvfp4", 2: "nvfp4"}
+    assert formats(model, "attention/query")[0] == "fp8_block128"
+
+
+def test_gptq_may_skip_modules() -> None:
+    model = read({"quant_method": "gptq", "bits": 4, "group_size": 128, "dynamic": {"-:.*self_attn.*": {}}, "lm_head": True})
+    assert formats(model, "attention/query")[0] is None
+    assert head(model) == "int4_g128"
+
+
 def test_mxfp4_is_of_experts_only() -> None:
     model = read({"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]})
     assert formats(model, "experts/down")[1] == "mxfp4"
@@ -148,6 +189,7 @@ def test_narrow_experts_beside_fp8() -> None:
         ({"quant_method": "fp8", "modules_to_not_convert": [3]}, "module"),
         ({"quant_method": "compressed-tensors"}, "config_groups"),
         ({"quant_method": "quark"}, "global_quant_config"),
+        ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp1"}}}, "fp1"),
     ],
 )
 def test_refusals(settings: dict[str, Any], named: str) -> None:

@@ -17,10 +17,11 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from roofline.adapters.inline import is_inline
 from roofline.answers.presets import PRESETS
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
-from roofline.catalog.models import catalogue_model_id, model_ids
-from roofline.errors import LinkError, UnknownIdError
+from roofline.catalog.models import catalogue_model_id, load_model, model_ids
+from roofline.errors import LinkError, RooflineError, UnknownIdError
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
 
@@ -56,7 +57,10 @@ _FIELDS: dict[str, str] = {
 
 
 def _known_model(ref: str) -> str:
-    """The reference, if the catalogue has it: a link opens no file."""
+    """The reference, if the catalogue has it or it holds a configuration: a link opens no file."""
+    if is_inline(ref):
+        load_model(ref)
+        return ref
     if catalogue_model_id(ref) is None:
         raise UnknownIdError("models", ref, model_ids())
     return ref
@@ -116,7 +120,7 @@ def decode(query: Mapping[str, str]) -> Decoded:
             values[_FIELDS[key]] = _value(key, text)
         except ValidationError as error:
             problems.append(f"{key}={_shown(text)} could not be read: {validation_sentence(error)} Left at its default.")
-        except UnknownIdError as error:
+        except RooflineError as error:
             problems.append(f"{key}={_shown(text)} could not be read: {error} Left at its default.")
     return _checked(values, problems)
 

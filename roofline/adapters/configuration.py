@@ -110,7 +110,8 @@ def _family(config: Mapping[str, object], decoder: Mapping[str, object]) -> Fami
 
 
 def _context(fields: Fields) -> int | None:
-    return fields.optional("context", largest=10**12)
+    """Longest context the file names; a class default says nothing about a model."""
+    return fields.optional("context", largest=10**12) if fields.stated("context") else None
 
 
 def _check_unknown(fields: Fields, chosen: Family) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
@@ -56,6 +56,8 @@ class Habits:
     full_gates: bool = False
     split_projections: bool = False
     state_norms: bool = False
+    state_bias: str = "mamba_proj_bias"
+    """Field that says whether the projections of a Mamba mixer have biases."""
     gate_norm_switch: str = ""
     shared_gate: bool = False
     n_shared: int = 0
@@ -105,7 +107,7 @@ def family_names() -> tuple[str, ...]:
     return tuple(_tables())
 
 
-@cache
+@lru_cache(maxsize=1024)
 def family(model_type: str) -> Family:
     """Habits of a model_type; of a plain gated decoder where it is unknown."""
     tables = _tables()

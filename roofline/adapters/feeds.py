@@ -7,6 +7,7 @@ from roofline.adapters.feedforward_cards import ExpertsShape, FeedForwardShape, 
 from roofline.adapters.fields import MAX_SIZE, Fields
 from roofline.adapters.mixers import switched
 from roofline.adapters.shared_blocks import channel_mixing
+from roofline.adapters.stack import has_experts
 from roofline.adapters.tensors import matrix, norm_block, vector
 from roofline.adapters.traits import Traits
 from roofline.errors import ConfigurationError
@@ -44,13 +45,11 @@ def dense_width(fields: Fields, habits: Habits, traits: Traits) -> int:
         stated = fields.optional(name)
         if stated:
             return stated
-    ratio = fields.optional("expansion_ratio")
     hidden = fields.size("hidden_size")
-    multiple = ratio or habits.ffn_multiple
-    width = fields.optional("ffn_size") if fields.stated("ffn_size") or not multiple else None
-    if width is None and fields.optional("n_experts") is None:
-        width = fields.optional("shared_intermediate_size")
-    width = width or (multiple * hidden or fields.size("ffn_size"))
+    multiple = fields.optional("expansion_ratio") or habits.ffn_multiple
+    always = None if has_experts(fields) else fields.optional("shared_intermediate_size")
+    stated = fields.optional("ffn_size") if fields.stated("ffn_size") or not multiple else None
+    width = always or stated or (multiple * hidden or fields.size("ffn_size"))
     if fields.flag("block_auto_adjust_ff_dim"):
         return _adjusted(fields, width)
     return max(width // habits.ffn_divisor, 1)

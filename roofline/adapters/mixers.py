@@ -126,8 +126,11 @@ def _kv_heads(fields: Fields, traits: Traits, n_heads: int) -> int:
         return traits.n_kv_heads
     if fields.raw("multi_query_attention") is not None:
         return fields.size("multi_query_group_num", n_heads) if fields.flag("multi_query_attention") else n_heads
-    if fields.flag("multi_query") and not fields.flag("new_decoder_architecture"):
-        return 1
+    if not fields.flag("new_decoder_architecture"):
+        if fields.flag("multi_query"):
+            return 1
+        if fields.raw("multi_query") is False:
+            return n_heads
     return fields.size("n_kv_heads", fallback=n_heads)
 
 
@@ -235,7 +238,7 @@ def _mamba(fields: Fields, habits: Habits) -> Block:
         state=fields.size("state_size"),
         columns=fields.size("convolution_size", 4),
         convolution_bias=biased,
-        projection_bias=fields.flag("mamba_proj_bias") or (habits.all_linear and fields.flag("use_bias")),
+        projection_bias=fields.flag(habits.state_bias),
         inner_norms=habits.state_norms,
         state_bits=_state_bits(fields),
     )

@@ -219,9 +219,14 @@ def _marked(positions: set[int], kind: str, rest: str, n_layers: int) -> Sequenc
     return [kind if i in positions else rest for i in range(n_layers)]
 
 
+def has_experts(fields: Fields) -> bool:
+    """Whether there are experts to choose among; one is a dense feed-forward."""
+    return fields.count("n_experts") > 1
+
+
 def _feed_forwards(fields: Fields, mixers: Sequence[str], n_layers: int) -> Sequence[str]:
     """Dense, experts, or both, for each layer."""
-    if not fields.optional("n_experts"):
+    if not has_experts(fields):
         return ["dense"] * n_layers
     if fields.flag("enable_moe_block"):
         return ["both"] * n_layers

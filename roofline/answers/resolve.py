@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from roofline.adapters.inline import is_inline
 from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
@@ -41,7 +42,8 @@ def resolve(scenario: Scenario) -> Resolved:
     RooflineError
         An unknown id, a format a device cannot run, memory that cannot be chosen.
     """
-    known = catalogue_model_id(scenario.model) is not None and catalogue_hardware_id(scenario.hardware) is not None
+    named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
+    known = named and catalogue_hardware_id(scenario.hardware) is not None
     find = _resolve if known else _resolve.__wrapped__
     return find(
         scenario.model_copy(

@@ -6,12 +6,13 @@ import csv
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
 from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.files import load_model_file
+from roofline.adapters.inline import is_inline, unpack
 from roofline.errors import UnknownIdError
 from roofline.specs.model import ModelSpec
 
@@ -68,6 +69,14 @@ def _entry_model(model_id: str) -> ModelSpec:
     return spec.model_copy(update={"name": entry.name})
 
 
+@lru_cache(maxsize=64)
+def _inline_model(ref: str) -> ModelSpec:
+    config = unpack(ref)
+    name = config.pop("name", None)
+    spec = model_from_configuration(config, id="custom", source="configuration in the link")
+    return spec.model_copy(update={"name": name[:60] if isinstance(name, str) and name else "your model"})
+
+
 def load_model(ref: str) -> ModelSpec:
     """Find a model by catalogue id, by a usual spelling of its name, or by the path of its configuration.
 
@@ -79,6 +88,8 @@ def load_model(ref: str) -> ModelSpec:
     UnknownIdError
         No model has this name; the nearest are named.
     """
+    if is_inline(ref):
+        return _inline_model(ref)
     found = catalogue_model_id(ref)
     if found is not None:
         return _entry_model(found)

@@ -14,7 +14,7 @@ from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.choices import known
 from roofline.dashboard.components import link_button, watch_theme
-from roofline.dashboard.details import Shown, chart_config, operator_detail, picked, tabs, unverified_words
+from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
 from roofline.dashboard.fields import AUTO
 from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import esc, heading, scenario_parts
@@ -69,12 +69,9 @@ def _head(report: Report | None, scenario: Scenario) -> None:
     parts = scenario_parts(report) if report is not None else (scenario.model, f"{scenario.devices:,} × {scenario.hardware}")
     first, *rest = parts
     words = "".join(f"<span>{esc(part)}</span>" for part in rest)
-    with st.container(key="head"):
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        with left:
-            st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
-        with right:
-            link_button()
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
+        link_button()
 
 
 def _problems(title: str, problems: tuple[str, ...], *, phone_only: bool = False) -> None:
@@ -128,8 +125,8 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
 
 
 def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
-    left, right = st.columns(2)
-    with left:
+    pair = st.grid(2, min_column_width=FIGURE_PX)
+    with pair.cell():
         st.html(heading("Roofline", _ROOFLINE_KEY))
         figure = as_figure(roofline_figure(report, curve, look))
         config = chart_config(look, "roofline")
@@ -137,7 +134,7 @@ def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
         chosen = st.plotly_chart(figure, on_select="rerun", selection_mode="points", **options)
         for row in picked(report.operators, chosen["selection"]["points"]):
             st.html(operator_detail(row, report))
-    with right:
+    with pair.cell():
         st.html(heading("Throughput and speed against batch", _CURVE_KEY))
         figure = as_figure(throughput_figure(report, curve, look))
         config = chart_config(look, "throughput")

@@ -69,7 +69,7 @@ _theme_watch = st.components.v2.component("roofline_theme", js=_THEME_JS)
 
 def link_button() -> None:
     """Copy the address; on a phone also a way to the controls."""
-    _link_button(key="link_button")
+    _link_button(key="link_button", width="content")
 
 
 def watch_theme(mode: Mode) -> None:

@@ -19,6 +19,8 @@ from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import duration, with_prefix
 
+FIGURE_PX = 440
+"""Narrowest column a figure is drawn in while two stand side by side."""
 PLOTLY_CONFIG = {
     "displaylogo": False,
     "scrollZoom": False,
@@ -60,8 +62,8 @@ def _cost(shown: Shown) -> None:
     if cost.usd_per_million_output_tokens is None or shown.curve is None:
         st.html(f'<p class="rf-answer">No cost: {esc(cost.basis)}.</p>')
         return
-    left, right = st.columns([3, 2])
-    with left:
+    pair = st.grid(2, min_column_width=FIGURE_PX)
+    with pair.cell():
         st.html(heading("Cost against batch", "Solid: expected with its band. Dashed: limit, nothing real is cheaper."))
         figure = as_figure(cost_figure(report, shown.curve, shown.look))
         config = chart_config(shown.look, "cost")
@@ -75,7 +77,7 @@ def _cost(shown: Shown) -> None:
         ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
         ("joules per output token", sig(cost.joules_per_output_token), "expected, at rated power"),
     ]
-    with right:
+    with pair.cell():
         st.html(heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario"))
 
 
@@ -92,8 +94,9 @@ def _memory(shown: Shown) -> None:
 
 
 def _time(shown: Shown) -> None:
-    for phase, column in zip(_PHASES, st.columns(2), strict=True):
-        with column:
+    pair = st.grid(2, min_column_width=FIGURE_PX)
+    for phase in _PHASES:
+        with pair.cell():
             report, palette = shown.report, shown.look.palette
             bars = bound_bar(report, phase, palette) + operator_bars(report, phase, palette)
             if_fits = "" if report.memory.fits else "As if it fitted. "

@@ -108,11 +108,11 @@ def _bandwidth_word(shown: Scene, rows: list[float], look: Look) -> Word | None:
     """The memory roof's name, on the lowest free row where it fits left of the line."""
     bandwidth = shown.report.bandwidth_bytes_per_s
     text = f"Memory {with_prefix(bandwidth, 'B/s')}"
-    for fraction in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        y = shown.scale.height(fraction)
+    for percent in range(25, 90, 3):
+        y = shown.scale.height(percent / 100)
         px = shown.scale.px(y / bandwidth, y)
         word = _beside(text, (y / bandwidth, y), px, bold=True, look=look)
-        if word is not None and all(abs(px[1] - other) > look.tick_px + 8 for other in rows):
+        if word is not None and all(abs(px[1] - other) > look.tick_px + 5 for other in rows):
             return word
     return None
 

@@ -18,6 +18,7 @@ from roofline.performance.machine import Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
 from roofline.performance.structure import AttendTerm, MatrixTerm, RecurrenceTerm, Structure
+from roofline.specs.model import Recurrence
 from roofline.units import BITS_PER_BYTE, Floats
 
 ACTIVATION_BYTES = 2.0
@@ -67,7 +68,7 @@ def ledger(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tu
     """Rows of a step of the whole stack; a pipeline passes through all of them, stage after stage."""
     rows = [_matrix_op(term, load, shard) for term in structure.matrices]
     rows += [_attention_op(term, load, shard, formats) for term in structure.attends]
-    rows += [_recurrence_op(term, load, shard, formats) for term in structure.recurrences]
+    rows += [_recurrence_op(term, load, shard) for term in structure.recurrences]
     return tuple(rows)
 
 
@@ -143,11 +144,11 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
     )
 
 
-def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, formats: Rates) -> Op:
+def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard) -> Op:
     """Recurrent state: read and written once per step and sequence."""
     recurrence = term.recurrence
     flops = np.where(np.asarray(load.n_new) > 1, recurrence.prefill_flops, recurrence.decode_flops)
-    state = state_bytes(recurrence.state_elements, recurrence.convolution_elements, recurrence.state_bits, formats)
+    state = state_bytes(recurrence)
     reads = np.where(np.asarray(load.n_cached) > 0, 2.0, 1.0)
     return Op(
         name="state_space/recurrence",
@@ -162,26 +163,27 @@ def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, formats: Rate
     )
 
 
-def state_bytes(state_elements: int, convolution_elements: int, state_bits: int | None, formats: Rates) -> float:
-    """Bytes of one sequence's recurrent state in one layer: state in the file's format or 16 bit, convolution in 16 bit."""
-    return state_elements * (state_bits or 2 * BITS_PER_BYTE) / BITS_PER_BYTE + convolution_elements * ACTIVATION_BYTES
+def state_bytes(recurrence: Recurrence) -> float:
+    """Bytes of one sequence's recurrent state in one layer: state as the file says or in 16 bit, convolution in 16 bit."""
+    own = (recurrence.state_bits or ACTIVATION_BYTES * BITS_PER_BYTE) / BITS_PER_BYTE
+    return recurrence.state_elements * own + recurrence.convolution_elements * ACTIVATION_BYTES
 
 
-def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shard, formats: Rates) -> Floats:
+def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float) -> Floats:
     """Cache and state that one sequence of ``n_tokens`` keeps on each device of its attention group, all layers."""
     total: Floats = 0.0
     for term in structure.attends:
         ways = shard.ways("kv_heads", term.attend.n_kv_heads)
         kept = held_tokens(term.attend, n_tokens) * term.attend.cache_elements
-        total = total + term.count * kept * formats.cache_bytes_per_element / ways
-    return total + state_bytes_per_sequence(structure, shard, formats)
+        total = total + term.count * kept * bytes_per_element / ways
+    return total + state_bytes_per_sequence(structure, shard)
 
 
-def state_bytes_per_sequence(structure: Structure, shard: Shard, formats: Rates) -> Floats:
+def state_bytes_per_sequence(structure: Structure, shard: Shard) -> Floats:
     """Recurrent state of one sequence on each device of its attention group, all layers; split by heads."""
     total: Floats = 0.0
     for item in structure.recurrences:
         r = item.recurrence
-        state = state_bytes(r.state_elements, r.convolution_elements, r.state_bits, formats)
+        state = state_bytes(r)
         total = total + item.count * state / shard.attention_tensor
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,9 @@ from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequen
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
+from roofline.performance.structure import structure as structure_of
 from roofline.specs.engine import EngineProfile
+from roofline.specs.model import ModelSpec
 from roofline.units import Floats
 
 _LIVE_BUFFERS = 6.0
@@ -50,10 +53,10 @@ def footprint(
     structure: Structure, n_tokens: Floats, prompt_tokens: Floats, shard: Shard, formats: Rates, machine: Machine
 ) -> Footprint:
     """Bytes of one device when each sequence may grow to ``n_tokens``."""
-    engine = machine.engine
+    engine, per_element = machine.engine, formats.cache_bytes_per_element
     weights = weight_bytes_per_device(structure, shard)
-    least = cache_bytes_per_sequence(structure, n_tokens, shard, formats) / shard.pipeline
-    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, formats, engine) / shard.pipeline
+    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
+    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline
     in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
     per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
@@ -76,7 +79,7 @@ def footprint(
 
 
 def reserved_bytes_per_sequence(
-    structure: Structure, n_tokens: Floats, shard: Shard, formats: Rates, engine: EngineProfile
+    structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float, engine: EngineProfile
 ) -> Floats:
     """Cache and state that an engine sets aside for one sequence on each device of its attention group, all layers.
 
@@ -97,8 +100,17 @@ def reserved_bytes_per_sequence(
         if attend.absorbed_key_size is not None and engine.expands_latent:
             elements, heads = float(attend.n_heads * (attend.key_size + attend.value_size)), attend.n_heads
         ways = shard.ways("kv_heads", heads)
-        total = total + term.count * kept / attend.stride * elements * formats.cache_bytes_per_element / ways
-    return total + state_bytes_per_sequence(structure, shard, formats)
+        total = total + term.count * kept / attend.stride * elements * bytes_per_element / ways
+    return total + state_bytes_per_sequence(structure, shard)
+
+
+def cache_by_context(
+    model: ModelSpec, n_tokens: Floats, bytes_per_element: float, engines: Sequence[EngineProfile]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Cache and state of one undivided sequence: the least there must be, and what each engine sets aside."""
+    whole, terms = Shard(1.0, 1.0, 1.0, 1.0, 0.0), structure_of(model, None)
+    reserved = {e.id: reserved_bytes_per_sequence(terms, n_tokens, whole, bytes_per_element, e) for e in engines}
+    return cache_bytes_per_sequence(terms, n_tokens, whole, bytes_per_element), reserved
 
 
 def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:

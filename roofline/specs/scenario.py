@@ -12,7 +12,7 @@ from roofline.specs.base import Frozen
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
 FormatId = Annotated[str, Field(min_length=1, max_length=40)]
-Reference = Annotated[str, Field(min_length=1, max_length=1000)]
+Reference = Annotated[str, Field(min_length=1, max_length=3200)]
 
 
 _COUNTED = re.compile(r"(\d{1,7})\s*[x×*]\s*([^\d\s].*)")

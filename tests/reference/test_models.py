@@ -29,7 +29,7 @@ def test_parameters_are_those_of_the_reference_class(row: dict[str, str]) -> Non
     assert counted.vision_audio == int(row["tower_parameters"])
 
 
-@pytest.mark.parametrize("row", rows("class_defaults.csv"), ids=lambda row: json.loads(row["configuration"])["model_type"])
+@pytest.mark.parametrize("row", rows("class_counts.csv"), ids=lambda row: json.loads(row["configuration"])["model_type"])
 def test_every_class_is_read(row: dict[str, str]) -> None:
     counted = parameter_counts(model_from_configuration(json.loads(row["configuration"])))
     assert counted.total == int(row["text_parameters"])

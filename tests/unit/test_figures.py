@@ -87,7 +87,7 @@ def report() -> Report:
         context_tokens=4608,
         plan=Plan(8, 1, 2, 16, True, 16, "As asked."),
         formats=Formats("fp8", "fp8", "fp8", "bf16", "fp8", "bf16"),
-        memory=Memory(4e10, 6e9, 1e9, 3e9, 8.5e10, 3e8, True, 1200, None),
+        memory=Memory(4e10, 6e9, 6e9, 1e9, 3e9, 8.5e10, 3e8, True, 1200, None),
         critical_batch_dense=500,
         critical_batch_with_experts=600,
         ridge_flops_per_byte=PEAKS["fp8"] / BANDWIDTH,

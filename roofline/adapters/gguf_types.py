@@ -1,0 +1,93 @@
+"""Tensor types of ggml and file types of llama.cpp, by their numbers in GGUF files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TENSOR_TYPES: Mapping[int, str] = {
+    0: "fp32",
+    1: "fp16",
+    2: "q4_0",
+    3: "q4_1",
+    6: "q5_0",
+    7: "q5_1",
+    8: "q8_0",
+    9: "q8_1",
+    10: "q2_k",
+    11: "q3_k",
+    12: "q4_k",
+    13: "q5_k",
+    14: "q6_k",
+    15: "q8_k",
+    16: "iq2_xxs",
+    17: "iq2_xs",
+    18: "iq3_xxs",
+    19: "iq1_s",
+    20: "iq4_nl",
+    21: "iq3_s",
+    22: "iq2_s",
+    23: "iq4_xs",
+    29: "iq1_m",
+    30: "bf16",
+    31: "q4_0",
+    32: "q4_0",
+    33: "q4_0",
+    34: "tq1_0",
+    35: "tq2_0",
+    36: "iq4_nl",
+    37: "iq4_nl",
+    38: "iq4_nl",
+    39: "mxfp4",
+    40: "nvfp4",
+    41: "q1_0",
+}
+"""``ggml_type`` to format id: ggml.h. 31 to 33 and 36 to 38 are interleaved layouts of earlier versions, of equal size."""
+
+BLOCKS: Mapping[str, tuple[int, int]] = {
+    "fp32": (1, 4),
+    "fp16": (1, 2),
+    "bf16": (1, 2),
+    "q4_0": (32, 18),
+    "q4_1": (32, 20),
+    "q5_0": (32, 22),
+    "q5_1": (32, 24),
+    "q8_0": (32, 34),
+    "q8_1": (32, 40),
+    "q2_k": (256, 84),
+    "q3_k": (256, 110),
+    "q4_k": (256, 144),
+    "q5_k": (256, 176),
+    "q6_k": (256, 210),
+    "q8_k": (256, 292),
+    "iq2_xxs": (256, 66),
+    "iq2_xs": (256, 74),
+    "iq3_xxs": (256, 98),
+    "iq1_s": (256, 50),
+    "iq4_nl": (32, 18),
+    "iq3_s": (256, 110),
+    "iq2_s": (256, 82),
+    "iq4_xs": (256, 136),
+    "iq1_m": (256, 56),
+    "tq1_0": (256, 54),
+    "tq2_0": (256, 66),
+    "mxfp4": (32, 17),
+    "nvfp4": (64, 36),
+    "q1_0": (128, 18),
+}
+"""Weights and bytes of a block: the ``block_*`` structures of ggml-common.h."""
+
+MIXES: Mapping[int, tuple[str, str]] = {
+    11: ("q3_k_s", "q3_k"),
+    12: ("q3_k_m", "q3_k"),
+    13: ("q3_k_l", "q3_k"),
+    14: ("q4_k_s", "q4_k"),
+    15: ("q4_k_m", "q4_k"),
+    16: ("q5_k_s", "q5_k"),
+    17: ("q5_k_m", "q5_k"),
+    21: ("q2_k_s", "q2_k"),
+    22: ("iq3_xs", "iq3_s"),
+    27: ("iq3_m", "iq3_s"),
+    28: ("iq2_s", "iq2_xs"),
+    29: ("iq2_m", "iq2_s"),
+}
+"""``general.file_type`` to a mix and the type most of its matrices have, where the two differ: ``llama_ftype``, llama.h."""

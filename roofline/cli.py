@@ -127,7 +127,13 @@ def estimate(
     """What limits a load, how fast it runs, whether it fits, what a token costs."""
     given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
     report = evaluate(Scenario.model_validate(given))
-    _answer({"link": links.to_query(report.scenario), **report_json(report)}, as_json, estimate_text)
+    answer = report_json(report)
+    try:
+        link_text: str | None = links.to_query(links.portable(report.scenario))
+    except InputError as error:
+        link_text = None
+        answer["reasons"].append(f"No link: {error}")
+    _answer({"link": link_text, **answer}, as_json, estimate_text)
 
 
 @app.command()

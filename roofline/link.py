@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from roofline.adapters.inline import is_inline
+from roofline.adapters.files import CONFIGURATION_NAME, read_json
+from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
@@ -98,6 +99,22 @@ def encode(scenario: Scenario) -> dict[str, str]:
 def to_query(scenario: Scenario) -> str:
     """The query string of a scenario, with its question mark; ``?`` for the default page."""
     return "?" + urlencode(encode(scenario), safe="/:,")
+
+
+def portable(scenario: Scenario) -> Scenario:
+    """The same question with a model file carried inside, so that its link works elsewhere.
+
+    Raises
+    ------
+    InputError
+        The file is no configuration, or too large for a link.
+    """
+    if is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None:
+        return scenario
+    path = Path(scenario.model)
+    file = path / CONFIGURATION_NAME if path.is_dir() else path
+    name = file.parent.name if file.name == CONFIGURATION_NAME else file.stem
+    return scenario.model_copy(update={"model": pack({**read_json(file), "name": name})})
 
 
 def decode(query: Mapping[str, str]) -> Decoded:

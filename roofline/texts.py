@@ -78,8 +78,9 @@ def estimate_text(answer: Json) -> str:
             f"{significant(used)} of {significant(usable)} GB; at most {memory['max_batch']:,} sequences",
         ),
         ("", answer["sentence"]),
-        ("link", answer["link"]),
     ]
+    if answer["link"]:
+        rows.append(("link", answer["link"]))
     notes = [f"- {line}" for line in answer["reasons"]]
     return "\n".join([_lines(rows), *notes])
 

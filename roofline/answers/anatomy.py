@@ -1,4 +1,4 @@
-"""A model laid open: its layer stack, its parameters by part, its cache by context, its weights by format, its experts by batch."""
+"""A model laid open: its layers, parameters by part, cache by context, weights by format, experts by batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roofline.performance.counts import ModelCounts, model_counts
 from roofline.performance.memory import cache_by_context
 from roofline.performance.weights import weight_bytes
 from roofline.specs.model import Attend, Block, LayerGroup, ModelSpec
-from roofline.units import BITS_PER_BYTE
+from roofline.units import BITS_PER_BYTE, Floats
 
 WEIGHT_FORMATS = ("bf16", "fp8", "int8", "q8_0", "q6_k", "q4_k_m", "nvfp4", "mxfp4", "q3_k_m", "q2_k")
 """Formats a model is commonly stored in, widest first."""
@@ -162,7 +162,11 @@ def _cache(model: ModelSpec, kv_cache: str) -> CacheCurve:
     context = np.unique(np.append(np.round(_LEAST_CONTEXT_TOKENS * 2.0**doublings), float(most)))
     bytes_per_element = load_format(kv_cache).bits_per_weight / BITS_PER_BYTE
     least, reserved = cache_by_context(model, context, bytes_per_element, engine_profiles())
-    return CacheCurve(context, np.asarray(least), {name: np.asarray(values) for name, values in reserved.items()})
+
+    def along(values: Floats) -> NDArray[np.float64]:
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), context.shape)
+
+    return CacheCurve(context, along(least), {name: along(values) for name, values in reserved.items()})
 
 
 def _experts(model: ModelSpec) -> ExpertCurve | None:

@@ -143,3 +143,25 @@ def test_a_link_file_both_ways(tmp_path: Path) -> None:
     file.write_text("model: llama-3.1-8b\nhardware: h100-sxm\nbatch: 4\n")
     answer = ask("link", str(file))
     assert ask("link", answer["link"])["scenario"] == answer["scenario"]
+
+
+def test_a_model_file_travels_in_its_link(tmp_path: Path) -> None:
+    config = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 4, "vocab_size": 1000}
+    file = tmp_path / "my-model" / "config.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({**config, "num_attention_heads": 8}))
+    here = ask("estimate", "--model", str(file), "--hardware", "h100-sxm", "--batch", "2")
+    there = report_json(evaluate(link.from_query(here["link"]).scenario))
+    assert str(tmp_path) not in here["link"]
+    for key in ("limit", "expected", "memory", "operators"):
+        assert here[key] == json.loads(json.dumps(there[key]))
+
+
+def test_a_model_too_large_for_a_link_says_so(tmp_path: Path) -> None:
+    config = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 4, "vocab_size": 1000}
+    noise = {f"note_{i}": f"{hash(str(i))}" for i in range(2000)}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({**config, "num_attention_heads": 8, **noise}))
+    answer = ask("estimate", "--model", str(file), "--hardware", "h100-sxm", "--batch", "2")
+    assert answer["link"] is None
+    assert any("characters" in reason for reason in answer["reasons"])

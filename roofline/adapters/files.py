@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 from roofline.adapters.configuration import model_from_configuration
+from roofline.adapters.gguf_file import model_from_gguf
+from roofline.adapters.safetensors_file import INDEX_NAME, SINGLE_NAME, stored_files, with_stored_files
 from roofline.errors import ConfigurationError, InputError
 from roofline.specs.model import ModelSpec
 from roofline.units import MEBI
@@ -19,22 +21,38 @@ QUANTIZATION_NAME = "hf_quant_config.json"
 
 
 def load_model_file(path: str | Path) -> ModelSpec:
-    """Read a ``config.json``, or a folder that holds one, into structure.
+    """Read a model's file into structure: GGUF, or a configuration with the safetensors files or index beside it.
+
+    A folder stands for the ``config.json`` in it, with its index or single safetensors file where there is one.
 
     Raises
     ------
     InputError
-        The file is absent, too large, or no configuration.
+        The file is absent, too large, or none of these.
     """
     found = Path(path)
-    if found.is_dir():
-        found = found / CONFIGURATION_NAME
+    suffixes = "".join(found.suffixes[-3:]).lower()
+    if suffixes.endswith(".gguf"):
+        return model_from_gguf(found)
+    stored: Path | None = None
+    if suffixes.endswith((".safetensors", ".safetensors.index.json")):
+        found, stored = found.parent, found
+        if not (found / CONFIGURATION_NAME).is_file():
+            raise InputError(f"{stored.name!r} needs the model's {CONFIGURATION_NAME} in the same folder.")
+    elif found.is_dir():
+        stored = next((found / name for name in (INDEX_NAME, SINGLE_NAME) if (found / name).is_file()), None)
+    model = _configured(found / CONFIGURATION_NAME if found.is_dir() else found, str(path))
+    return model if stored is None else with_stored_files(model, stored_files(stored))
+
+
+def _configured(found: Path, source: str) -> ModelSpec:
+    """Structure of a configuration, with number formats kept beside it."""
     config = read_json(found)
     beside = found.parent / QUANTIZATION_NAME
     if found.name == CONFIGURATION_NAME and "quantization_config" not in config and beside.is_file():
         config = {**config, "quantization_config": read_json(beside)}
     name = found.parent.name if found.name == CONFIGURATION_NAME else found.stem
-    return model_from_configuration(config, id=name or found.stem, source=str(path))
+    return model_from_configuration(config, id=name or found.stem, source=source)
 
 
 def read_json(path: Path) -> dict[str, object]:

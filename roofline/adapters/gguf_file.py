@@ -139,7 +139,9 @@ def _joined(headers: list[GgufHeader]) -> list[StoredTensor]:
     first = headers[0].metadata
     n_files, n_tensors = first.get("split.count", 1), first.get("split.tensors.count")
     if isinstance(n_files, int) and n_files > 1 and n_files != len(headers):
-        raise InputError(f"This is one of {n_files:,} files of a model; the others must lie beside it under their published names.")
+        raise InputError(
+            f"This is one of {n_files:,} files of a model; the others must lie beside it under their published names."
+        )
     tensors = {t.name: t for header in headers for t in header.tensors}
     total = sum(len(header.tensors) for header in headers)
     if total != len(tensors):
@@ -149,9 +151,7 @@ def _joined(headers: list[GgufHeader]) -> list[StoredTensor]:
     return list(tensors.values())
 
 
-def _sorted(
-    metadata: Metadata, tensors: Iterable[StoredTensor]
-) -> tuple[list[dict[str, StoredTensor]], list[StoredTensor]]:
+def _sorted(metadata: Metadata, tensors: Iterable[StoredTensor]) -> tuple[list[dict[str, StoredTensor]], list[StoredTensor]]:
     """Tensors by layer, and those outside the layers."""
     layers: list[dict[str, StoredTensor]] = [{} for _ in range(metadata.n_blocks())]
     ends = []
@@ -160,7 +160,9 @@ def _sorted(
         if found is None:
             ends.append(tensor)
         elif int(found["layer"]) >= len(layers):
-            raise ConfigurationError(f"The tensor {shown(tensor.name)} is of a layer beyond the {len(layers):,} that the file states.")
+            raise ConfigurationError(
+                f"The tensor {shown(tensor.name)} is of a layer beyond the {len(layers):,} that the file states."
+            )
         else:
             layers[int(found["layer"])][found["rest"]] = tensor
     return layers, ends

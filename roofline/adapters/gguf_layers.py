@@ -147,7 +147,9 @@ def _feeds(layer: Layer, tensors: Mapping[Place, list[Tensor]]) -> list[Block]:
                 raise ConfigurationError(
                     f"'{tensor.module}' of layer {layer.position:,} holds {tensor.n_copies:,} experts, not {routing.n_experts:,}."
                 )
-        feeds.append(Block(kind="mixture of experts", tensors=tuple(_halved(layer, tensors["experts"], "_exps")), routing=routing))
+        feeds.append(
+            Block(kind="mixture of experts", tensors=tuple(_halved(layer, tensors["experts"], "_exps")), routing=routing)
+        )
     return feeds
 
 

@@ -267,5 +267,3 @@ def fused_pieces(fused: Tensor, shape: HeadShape) -> list[Tensor]:
         fused.model_copy(update={"operator": operator, "module": module, "split": split, "n_out": rows})
         for operator, module, split, rows in parts
     ]
-
-

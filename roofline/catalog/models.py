@@ -78,7 +78,9 @@ def _inline_model(ref: str) -> ModelSpec:
 
 
 def load_model(ref: str) -> ModelSpec:
-    """Find a model by catalogue id, by a usual spelling of its name, or by the path of its configuration.
+    """Find a model by catalogue id, by a usual spelling of its name, by the path of its file, or on the Hub.
+
+    The Hub is asked last, for ids of the form ``organisation/name``, if the extra ``hub`` is installed and there is a network.
 
     >>> load_model("meta-llama/Llama-3.1-8B-Instruct").id
     'llama-3.1-8b'
@@ -95,7 +97,17 @@ def load_model(ref: str) -> ModelSpec:
         return _entry_model(found)
     if _is_path(ref):
         return load_model_file(ref)
+    if hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable():
+        return _hub_model(ref)
     raise UnknownIdError("models", ref, model_ids())
+
+
+def _hub_model(ref: str) -> ModelSpec:
+    """A model of the Hub; one that is not there is an unknown id like any other."""
+    try:
+        return hub.model_from_hub(ref)
+    except hub.HubError as error:
+        raise UnknownIdError("models", ref, model_ids()) from error
 
 
 def catalogue_model_id(ref: str) -> str | None:
@@ -115,7 +127,7 @@ def catalogue_model_id(ref: str) -> str | None:
 
 def _is_path(ref: str) -> bool:
     """Whether this names a file or folder; a name too odd for the file system does not."""
-    if ref.lower().endswith(".json"):
+    if ref.lower().endswith((".json", ".gguf", ".safetensors")):
         return True
     try:
         return Path(ref).exists()

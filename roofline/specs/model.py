@@ -143,6 +143,9 @@ class ModelSpec(Frozen):
     tied_embeddings: bool
     draft_parameters: NonNegativeInt = Field(default=0, description="multi-token-prediction modules, in no total")
     stored_format: str = Field(default="bf16", description="format id that most matrices have in the published file")
+    stored_bytes: NonNegativeInt | None = Field(
+        default=None, description="exact size of the published tensors: towers, draft modules and duplicates included"
+    )
     assumptions: tuple[str, ...] = Field(default=(), description="class defaults and readings used where the file is silent")
     source: str = ""
 

@@ -80,6 +80,7 @@ class Accelerator(Frozen):
     vendor: str
     category: Category
     year: int
+    architecture: str = Field(default="", description="chip generation, with its kind of memory where one generation has several")
     announced: bool = Field(default=False, description="not shipping: hidden unless asked for")
     grade: Literal["A", "B", "C"] = Field(description="A vendor evidence, B secondary, C a roofline-critical fact is unverified")
     memory_type: str = ""

@@ -63,7 +63,7 @@ def resolve(scenario: Scenario) -> Resolved:
 def _resolve(scenario: Scenario) -> Resolved:
     model, accelerator = load_model(scenario.model), load_hardware(scenario.hardware)
     engine = load_engine(scenario.engine, accelerator)
-    formats = rates(scenario, model, accelerator)
+    formats = rates(scenario, model, accelerator, engine)
     return Resolved(
         model=model,
         accelerator=accelerator,

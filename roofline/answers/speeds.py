@@ -42,16 +42,16 @@ def speeds(
     """All numbers of a load of (prompt, output) tokens."""
     limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
-    short = _scaled(limit, expected, engine.prefill_time_band[0], engine.decode_time_band[0])
-    long = _scaled(limit, expected, engine.prefill_time_band[1], engine.decode_time_band[1])
+    short = _scaled(limit, expected, engine, 0)
+    long = _scaled(limit, expected, engine, 1)
     at_limit, mean = _times(limit, shard, batch, load, fits), _times(expected, shard, batch, load, fits)
     quick, slow = _times(short, shard, batch, load, fits), _times(long, shard, batch, load, fits)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
 
 
-def _scaled(limit: _Durations, expected: _Durations, prefill: float, decode: float) -> _Durations:
+def _scaled(limit: _Durations, expected: _Durations, engine: EngineProfile, end: int) -> _Durations:
     """Expected times at one end of the band, never below the limit."""
-    whole = min(prefill, decode) if prefill < 1.0 else max(prefill, decode)
+    prefill, decode, whole = engine.prefill_time_band[end], engine.decode_time_band[end], engine.request_time_band[end]
     return _Durations(
         np.maximum(expected.ttft_s * prefill, limit.ttft_s),
         np.maximum(expected.prompt_s * prefill, limit.prompt_s),

@@ -81,7 +81,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     rows = [
         ("share of memory bandwidth", engine.bandwidth_frac, "{:.2f}"),
         ("share of bandwidth for the cache", engine.cache_bandwidth_frac, "{:.2f}"),
-        ("share of the dense peak", engine.compute_frac, "{:.2f}"),
+        ("share of the dense peak", engine.compute_frac_of(found.formats.gemm_dtype), "{:.2f}"),
         ("tokens at which products reach half their rate", engine.half_tokens, "{:g}"),
         ("time per layer, s", engine.layer_s, "{:.2g}"),
         ("time per step, s", engine.step_s, "{:.2g}"),
@@ -90,7 +90,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     if scenario.devices > 1:
         rows += [
             ("share of link bandwidth", engine.link_frac, "{:.2f}"),
-            ("collective latency per doubling, s", engine.link_latency_s, "{:.2g}"),
+            ("latency of a collective, s", engine.link_latency_s, "{:.2g}"),
         ]
     rows.append(("memory an engine keeps for itself, bytes", engine.memory_overhead_bytes, "{:.2g}"))
     found_rows = [
@@ -104,6 +104,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
             engine.band_basis,
         )
     )
+    found_rows += [Assumption("calibration", "known" if engine.is_calibrated else "fallback", text) for text in engine.calibrated]
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
@@ -130,7 +131,8 @@ def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, de
         lines.append(f"A fact of {found.accelerator.id} that the roofline rests on is unverified (grade C).")
     if found.accelerator.announced:
         lines.append(f"{found.accelerator.id} is announced, not shipping.")
-    lines.append(f"Expected times use class means of {found.engine.name}, not yet calibrated for this device and engine.")
+    if not found.engine.is_calibrated:
+        lines.append(f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}.")
     return tuple(lines)
 
 

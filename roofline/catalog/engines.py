@@ -1,20 +1,29 @@
-"""Engine profiles, read from data."""
+"""Engine profiles: class constants from data, with what was fitted for a device's architecture put in their place."""
 
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import resources
 
+from roofline.catalog.calibration import Calibration, Fitted, calibration
 from roofline.errors import UnknownIdError
-from roofline.specs.engine import EngineProfile
+from roofline.specs.engine import Constant, EngineProfile
 from roofline.specs.hardware import Accelerator
+
+UNMEASURED_CEILING = 0.75
+"""Best matrix product over the peak where nobody measured it: the middle of twelve parts that were."""
+WIDTHS = {"compute_frac": "16bit", "compute_frac_8bit": "8bit", "compute_frac_4bit": "4bit"}
+_WEIGHT_LINKS = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"), ("xGMI", "xGMI"), ("ICI", "ICI"))
 
 
 @cache
 def _profiles() -> dict[str, EngineProfile]:
     text = (resources.files("roofline.catalog") / "data" / "engines.toml").read_text(encoding="utf-8")
-    return {key: EngineProfile.model_validate({"id": key, **entry}) for key, entry in tomllib.loads(text).items()}
+    tables = tomllib.loads(text)
+    whole = {key: {**tables.get(entry.pop("base", key), {}), **entry} for key, entry in tables.items()}
+    return {key: EngineProfile.model_validate({"id": key, **entry}) for key, entry in whole.items()}
 
 
 def engine_ids() -> tuple[str, ...]:
@@ -23,15 +32,123 @@ def engine_ids() -> tuple[str, ...]:
 
 
 def engine_profiles() -> tuple[EngineProfile, ...]:
-    """Every profile, whole."""
+    """Every profile, whole, before what was fitted per device."""
     return tuple(_profiles().values())
 
 
-def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
-    """The profile of this id; for ``auto`` the one that is usual on such a device."""
+def base_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
+    """The profile of this id before calibration; for ``auto`` the one that is usual on such a device."""
     profiles = _profiles()
     if ref == "auto":
-        return next(p for p in profiles.values() if accelerator.category in p.categories)
+        by_architecture = (p for p in profiles.values() if accelerator.architecture in p.default_for)
+        return next(by_architecture, next(p for p in profiles.values() if accelerator.category in p.categories))
     if ref not in profiles:
         raise UnknownIdError("engines", ref, ("auto", *profiles))
     return profiles[ref]
+
+
+def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
+    """The profile of this id with the constants fitted for the device's architecture and link."""
+    base = base_engine(ref, accelerator)
+    if base.kind == "cpu":
+        return base
+    return _calibrated(base.id, accelerator.id, accelerator.architecture, link_kind(accelerator))
+
+
+def link_kind(accelerator: Accelerator) -> str:
+    """Kind of the nearest link, as constants are fitted by: NVLink, xGMI, ICI, Ethernet or PCIe."""
+    link = accelerator.link("scale-up") or accelerator.link("host")
+    name = link.name if link is not None else "PCIe"
+    for part, kind in _WEIGHT_LINKS:
+        if part in name:
+            return kind
+    return "Ethernet" if any(word in name for word in ("RoCE", "Ethernet", "QSFP", "RDMA")) else "PCIe"
+
+
+def ceiling_frac(fit: Calibration, device: str, width: str) -> float:
+    """Best measured matrix product of a device over its peak; a guess where none was measured."""
+    return fit.ceilings.get(device, {}).get(width, UNMEASURED_CEILING)
+
+
+@lru_cache(maxsize=1024)
+def _calibrated(ref: str, device: str, architecture: str, link: str) -> EngineProfile:
+    base, fit = _profiles()[ref], calibration()
+    means = fit.classes[base.kind]
+    own = fit.architectures.get(architecture, {}).get(base.kind, {})
+    software = fit.engines.get(ref, {})
+    # a later table wins: class mean, then architecture, then engine, then link
+    links = fit.links.get(f"{link}, {ref}") or fit.links.get(link) or fit.links["mean"]
+    found: dict[str, Fitted] = {**means, **own, **software, **links}
+    is_known = bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
+    bands = (fit.known if is_known else fit.unknown)[base.kind]
+    update: dict[str, object] = {name: _constant(base, name, found, own, fit, device) for name in found if name in _FITTED}
+    update |= {
+        "cache_bandwidth_frac": _cache_constant(found),
+        "decode_time_band": bands.decode,
+        "prefill_time_band": bands.prefill,
+        "request_time_band": bands.request,
+        "band_basis": _band_basis(is_known),
+        "calibrated": _sentences(base, architecture, own, software, fit),
+        "is_calibrated": is_known,
+    }
+    return base.model_copy(update=update)
+
+
+_FITTED = (
+    "bandwidth_frac",
+    *WIDTHS,
+    "layer_s",
+    "step_s",
+    "sequence_s",
+    "link_frac",
+    "link_latency_s",
+    "unpack_operations",
+    "unpack_operations_wide",
+)
+
+
+def _constant(
+    base: EngineProfile, name: str, found: Mapping[str, Fitted], own: Mapping[str, Fitted], fit: Calibration, device: str
+) -> Constant:
+    """A fitted constant with its basis; matrix shares are of the best product of the device."""
+    fitted = found[name]
+    scale, text = 1.0, ""
+    if name in WIDTHS:
+        scale = ceiling_frac(fit, device, WIDTHS[name])
+        measured = "measured" if WIDTHS[name] in fit.ceilings.get(device, {}) else "assumed"
+        text = f"{fitted.value:.2f} of the best matrix product, {scale:.2f} of the peak ({measured}); "
+    where = "this architecture" if name in own else f"{base.kind} engines"
+    text += f"fitted on {fitted.rows} measurements of {where}, standard error {fitted.error:.0%}"
+    low, high = min(fitted.low, fitted.value), max(fitted.high, fitted.value)
+    return Constant(value=fitted.value * scale, low=low * scale, high=high * scale, basis=text)
+
+
+def _cache_constant(found: Mapping[str, Fitted]) -> Constant:
+    """Cache reading, relative to weight reading; never above the bandwidth itself."""
+    share, factor = found["bandwidth_frac"], found["cache_factor"]
+    value = min(1.0, share.value * factor.value)
+    text = f"{factor.value:.2f} times the share of weights, fitted on {factor.rows} measurements, error {factor.error:.0%}"
+    low, high = min(value, share.low * factor.low), min(1.0, max(value, share.high * factor.high))
+    return Constant(value=value, low=low, high=high, basis=text)
+
+
+def _band_basis(is_known: bool) -> str:
+    if is_known:
+        return "10th to 90th percentile of measured over predicted time where the source, or the device, was left out of the fit"
+    return "no measurement of this architecture under such an engine: percentiles where both were left out of the fit"
+
+
+def _sentences(
+    base: EngineProfile, architecture: str, own: Mapping[str, Fitted], software: Mapping[str, Fitted], fit: Calibration
+) -> tuple[str, ...]:
+    """What is known and what falls back."""
+    lines = []
+    if not own:
+        lines.append(
+            f"No measurement of {architecture or 'this architecture'} under a {base.kind} engine: class means, with a wider band."
+        )
+    if not software and base.id != "serving" and base.kind == "serving":
+        lines.append(f"No measurement of {base.name}: launch times are class means, with a wider band.")
+    parts = [f"{name} {e.left_out_median:.0%} / {e.left_out_p90:.0%}" for name, e in fit.errors.items()]
+    lines.append(f"Error with the source left out of the fit, median / 90th percentile: {', '.join(parts)}.")
+    return tuple(lines)

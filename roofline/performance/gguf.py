@@ -32,6 +32,9 @@ BASE: Mapping[str, str] = {
 }
 """Type of most matrices, where it is not the mix's own name."""
 
+EXPERTS_ONLY = "mxfp4_moe"
+"""Mix that narrows routed experts to MXFP4 and keeps everything else in Q8_0."""
+
 LOWEST = ("iq1_s", "iq1_m", "iq2_xxs", "iq2_xs", "iq2_s", "iq2_m")
 """Mixes below three bits by codebook."""
 
@@ -112,6 +115,8 @@ def gguf_bits(model: ModelSpec, layers: tuple[int, ...], tensor: Tensor, mix: st
     """Mean bits per weight of a tensor over the layers that have it."""
     if is_full(tensor):
         return FULL_BITS
+    if mix == EXPERTS_ONLY:
+        return _bits("mxfp4" if tensor.part == "routed_experts" else "q8_0", tensor.n_in)
     if not layers:
         return _bits(_end_type(model, tensor, mix), tensor.n_in)
     stack = stack_of(model)

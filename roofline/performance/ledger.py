@@ -57,6 +57,15 @@ class Op:
     rate: Literal["gemm", "wide", "attention"]
     tokens: Floats
     """Tokens that share one reading of a weight: decides how full the arithmetic units are."""
+    in_layers: bool = True
+    """Whether a stage of a pipeline holds a share; the ends are whole on one stage."""
+    score_pairs: Floats = 0.0
+    """Heads times queries times keys, where scores are made."""
+
+    @cached_property
+    def n_weights(self) -> Floats:
+        """Weights multiplied with, each once: FLOPs per token over two."""
+        return self.work_flops / (2.0 * np.maximum(self.tokens, 1e-9))
 
     @cached_property
     def traffic_bytes(self) -> Floats:
@@ -66,10 +75,18 @@ class Op:
 
 def ledger(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
     """Rows of a step of the whole stack; a pipeline passes through all of them, stage after stage."""
-    rows = [_matrix_op(term, load, shard) for term in structure.matrices]
-    rows += [_attention_op(term, load, shard, formats) for term in structure.attends]
-    rows += [_recurrence_op(term, load, shard) for term in structure.recurrences]
-    return tuple(rows)
+    return matrix_rows(structure, load, shard) + cache_rows(structure, load, shard, formats)
+
+
+def matrix_rows(structure: Structure, load: Load, shard: Shard) -> tuple[Op, ...]:
+    """Rows whose weights all tokens of a step share."""
+    return tuple(_matrix_op(term, load, shard) for term in structure.matrices)
+
+
+def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
+    """Rows that each sequence has its own cache or state for."""
+    rows = [_attention_op(term, load, shard, formats) for term in structure.attends]
+    return tuple(rows + [_recurrence_op(term, load, shard) for term in structure.recurrences])
 
 
 def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
@@ -89,6 +106,7 @@ def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         activation_bytes=term.count * term.width * tokens * ACTIVATION_BYTES / ways,
         rate="wide" if term.wide else "gemm",
         tokens=tokens,
+        in_layers=term.in_layers,
     )
 
 
@@ -141,6 +159,7 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
         activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / shard.attention_tensor,
         rate="attention",
         tokens=load.n_tokens,
+        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / shard.attention_tensor,
     )
 
 

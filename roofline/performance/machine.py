@@ -24,6 +24,7 @@ _NARROWER_TO_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
 """Rates to fall back on, in order, before the 16-bit one, where a device lacks the unit."""
 
 _SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
+_WIDE_BITS = 16.0
 ASSUMED_SCALE_OUT_BYTES_PER_S = to_base(100, "Gbit/s")
 """Network between machines where the catalogue has no figure: 100 Gbit/s per device, said in the assumptions."""
 
@@ -42,6 +43,8 @@ class Rates:
     gemm_flops_per_s: float
     wide_flops_per_s: float
     attention_flops_per_s: float
+    half_flops_per_s: float
+    """Where weights are unpacked to 16 bit before they are multiplied."""
     notes: tuple[str, ...]
 
     @property
@@ -70,6 +73,10 @@ class Machine:
     engine: EngineProfile
     bandwidth_bytes_per_s: float
     usable_bytes: float
+    vector_flops_per_s: float
+    """FP32 rate outside matrix units, for unpacking; infinite where it is not published."""
+    power_w: float
+    """Infinite where it is not published."""
     tiers: tuple[Tier, ...]
     """Ways to other devices, nearest first; the last reaches any number."""
     notes: tuple[str, ...]
@@ -91,6 +98,8 @@ def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile)
         engine=engine,
         bandwidth_bytes_per_s=accelerator.bandwidth_bytes_per_s,
         usable_bytes=usable,
+        vector_flops_per_s=accelerator.peaks["fp32"].base if "fp32" in accelerator.peaks else math.inf,
+        power_w=accelerator.tdp.base if accelerator.tdp else math.inf,
         tiers=tiers,
         notes=notes,
     )
@@ -126,13 +135,13 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
     )
 
 
-def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Rates:
+def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile) -> Rates:
     """Resolve the three formats and the peak each part of the arithmetic runs at."""
     notes: list[str] = []
     stored = load_format(scenario.weights or model.stored_format)
     weights = _checked(stored, "weights")
     if scenario.activations is None:
-        activations = _default_activations(weights, accelerator)
+        activations = _default_activations(weights, accelerator, engine)
     else:
         activations = _checked(load_format(scenario.activations), "activations")
     wide = sixteen_bit_dtype(accelerator)
@@ -145,6 +154,9 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Rat
     attention = gemm if narrow_attention and gemm == "fp8" else wide
     if gemm in _SIXTEEN_BIT:
         wide = attention = gemm
+    half: Dtype = "fp16_acc16" if engine.half_sums and "fp16_acc16" in accelerator.peaks else wide
+    if weights.id == "fp16" and gemm == wide:
+        gemm = wide = half
     return Rates(
         weights_id=stored.id if scenario.weights else None,
         weights_label=stored.id if scenario.weights else f"as stored ({stored.id})",
@@ -156,6 +168,7 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Rat
         gemm_flops_per_s=accelerator.peak_flops_per_s(gemm),
         wide_flops_per_s=accelerator.peak_flops_per_s(wide),
         attention_flops_per_s=accelerator.peak_flops_per_s(attention),
+        half_flops_per_s=accelerator.peak_flops_per_s(half),
         notes=tuple(notes),
     )
 
@@ -167,8 +180,11 @@ def _checked(number_format: NumberFormat, role: str) -> NumberFormat:
     return number_format
 
 
-def _default_activations(weights: NumberFormat, accelerator: Accelerator) -> NumberFormat:
-    """FP8 weights run on FP8 units, and NVFP4 on FP4 ones, where the device has them; all else in 16 bit."""
+def _default_activations(weights: NumberFormat, accelerator: Accelerator, engine: EngineProfile) -> NumberFormat:
+    """FP8 weights run on FP8 units, NVFP4 on FP4 ones and GGUF blocks on INT8 ones, where there are any; else in 16 bit."""
+    blocks = weights.family in ("gguf", "gguf mix") and weights.bits_per_weight < _WIDE_BITS
+    if blocks and engine.kind == "llama.cpp" and "int8" in accelerator.peaks:
+        return load_format("int8")
     if weights.arithmetic in ("fp8", "fp4") and "activations" in weights.roles and weights.arithmetic in accelerator.peaks:
         return load_format("fp8" if weights.arithmetic == "fp8" else weights.id)
     wide = sixteen_bit_dtype(accelerator)

@@ -1,4 +1,11 @@
-"""Steps into answers: TTFT, TPOT, throughput, alone and when prefill shares the devices."""
+"""Steps into answers: TTFT, TPOT, throughput, alone and when prefill shares the devices.
+
+A `Course` is steps with how often each is run, so that the wall time of any way of serving is a sum over steps. The forms
+here follow how engines schedule: static batches (all prompts, then all tokens), and continuous batches whose steps mix
+chunks of new prompts with tokens of running sequences.
+
+A. Agrawal et al., "Taming throughput-latency tradeoff in LLM inference with Sarathi-Serve", OSDI 2024. arXiv:2403.02310
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import Load, ledger
+from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
@@ -65,12 +72,12 @@ def service(
     stages = shard.pipeline
     limit_prompt = prefill.limit_s / stages
     expected_prompt = prefill.expected_s / stages
-    fill = (passes + stages - 1.0) / (passes * stages)
-    work = batch * limit_prompt / shard.groups
-    compute = batch * prefill.limit_compute_s / stages / shard.groups + output_tokens * decode.limit_compute_s
-    memory = batch * prefill.limit_memory_s / stages / shard.groups + output_tokens * decode.limit_memory_s
-    wire = batch * prefill.limit_network_s / stages / shard.groups + output_tokens * decode.limit_network_s
-    longest = np.maximum(np.maximum(work, output_tokens * decode.limit_s), np.maximum(compute, memory))
+    fill = pipeline_fill_frac(passes, stages)
+    share = batch / stages / shard.groups
+    compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
+    memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
+    wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
+    longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
     return Service(
         prefill=prefill,
         decode=decode,
@@ -84,12 +91,174 @@ def service(
     )
 
 
+def _cache_limit_s(step: StepTime) -> Floats:
+    """Least memory time of a step beside weights: prompts can ride on steps that read those anyway."""
+    return sum((row.memory_limit_s for row in step.rows if row.op.kind in ("attention", "recurrence")), 0.0)
+
+
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
     """One decode step of the whole stack."""
     load = decode_load(batch, context, shard)
-    return step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine)
+    rows = ledger(structure, load, shard, formats)
+    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
     """Tokens cached at the middle of a generation: the mean over its steps."""
     return np.asarray(prompt_tokens) + np.floor(np.asarray(output_tokens) / 2.0)
+
+
+FILL_FRAC = 0.8
+"""Share of a chunk's time that the next stage can hide; the rest is handed on in turn."""
+MIXED_STEP_TOKENS = 8192.0
+"""Most prompt tokens that serving engines add to one step of running sequences."""
+SCHEDULER_SEQUENCES = 2048.0
+"""Most sequences a scheduler runs at once in one replica."""
+WAVES = 8.0
+"""Batches' worth of requests below which the last, partial one is felt."""
+_ROUNDS = 60
+
+
+def pipeline_fill_frac(n_chunks: Floats, n_stages: Floats) -> Floats:
+    """Time of a prompt over stages, relative to one device that runs all of them.
+
+    >>> float(pipeline_fill_frac(1.0, 4.0)), float(pipeline_fill_frac(4.0, 1.0))
+    (1.0, 1.0)
+    """
+    return 1.0 - FILL_FRAC + FILL_FRAC * (n_chunks + n_stages - 1.0) / (n_chunks * n_stages)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What every step of a course shares."""
+
+    structure: Structure
+    shard: Shard
+    formats: Rates
+    machine: Machine
+
+    def decode(self, batch: Floats, context: Floats) -> StepTime:
+        """One decode step."""
+        return decode_step(self.structure, self.shard, self.formats, self.machine, batch, context)
+
+    def micro_batch(self, batch: Floats) -> Floats:
+        """Sequences of one attention group in one stage."""
+        return np.maximum(1.0, batch / (self.shard.pipeline * self.shard.groups))
+
+
+@dataclass(frozen=True)
+class Course:
+    """Steps, each with how often it is run."""
+
+    parts: tuple[tuple[Floats, StepTime], ...]
+
+    @property
+    def expected_s(self) -> Floats:
+        """Wall time as expected."""
+        return sum((n * step.expected_s for n, step in self.parts), 0.0)
+
+    @property
+    def limit_s(self) -> Floats:
+        """Least wall time of these very steps."""
+        return sum((n * step.limit_s for n, step in self.parts), 0.0)
+
+    def times(self, n: Floats) -> Course:
+        """The course run ``n`` times over."""
+        return Course(tuple((n * count, step) for count, step in self.parts))
+
+    def then(self, other: Course) -> Course:
+        """One course after another."""
+        return Course(self.parts + other.parts)
+
+
+def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n_cached: Floats = 0.0) -> Course:
+    """Prompts read in chunks, on top of tokens already cached; over stages, chunks follow each other."""
+    tokens = n_prompts * prompt_tokens
+    shard = setting.shard
+    load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
+    chunk = setting.machine.engine.prefill_chunk_tokens.value
+    passes = np.maximum(1.0, tokens / shard.groups / chunk)
+    rows = ledger(setting.structure, load, shard, setting.formats)
+    step = step_time(rows, setting.structure, load, shard, setting.formats, setting.machine, passes)
+    return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
+
+
+def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
+    """All prompts of a batch, then all of its tokens: nothing joins or leaves."""
+    context = mean_context_tokens(prompt_tokens, output_tokens)
+    decode = Course(((output_tokens, setting.decode(batch, context)),))
+    return prompts_course(setting, batch, prompt_tokens).then(decode)
+
+
+def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
+    """A step that gives every running sequence a token and reads ``new_tokens`` of waiting prompts beside them."""
+    structure, shard, formats = setting.structure, setting.shard, setting.formats
+    running = decode_load(batch, context, shard)
+    prompts = new_tokens / prompt_tokens
+    reading = Load(prompts, prompt_tokens, 0.0, new_tokens * shard.groups)
+    logits = running.n_sequences + prompts
+    tokens = running.n_sequences + new_tokens
+    both = Load(logits, tokens / logits, context, running.stage_tokens + new_tokens * shard.groups)
+    rows = matrix_rows(structure, both, shard)
+    rows += cache_rows(structure, running, shard, formats) + cache_rows(structure, reading, shard, formats)
+    return step_time(rows, structure, both, shard, formats, setting.machine, cycle=True)
+
+
+def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
+    """One turnover of a full server: as many prompts read as sequences end, beside the tokens of those that run."""
+    context = mean_context_tokens(prompt_tokens, output_tokens)
+    held = setting.micro_batch(batch)
+    wanted = np.maximum(prompt_tokens, prompt_tokens * held / output_tokens)
+    new_tokens = np.minimum(MIXED_STEP_TOKENS, wanted)
+    n_mixed = held * prompt_tokens / new_tokens
+    n_plain = np.maximum(0.0, output_tokens - n_mixed)
+    mixed = mixed_step(setting, batch, context, new_tokens, prompt_tokens)
+    return Course(((n_mixed, mixed), (n_plain, setting.decode(batch, context))))
+
+
+def few_requests(setting: Setting, n_requests: float, batch: float, prompt_tokens: float, output_tokens: float) -> Course:
+    """A finite queue: whole turnovers, and one partial whose time lies between that of one sequence and of a full batch."""
+    full = saturated(setting, batch, prompt_tokens, output_tokens)
+    if n_requests >= WAVES * batch or batch <= 1.0:
+        return full.times(n_requests / batch)
+    waves = np.floor(n_requests / batch)
+    rest = n_requests - waves * batch
+    if rest < 1.0:
+        return full.times(waves)
+    share = (rest - 1.0) / (batch - 1.0)
+    alone = saturated(setting, 1.0, prompt_tokens, output_tokens)
+    return full.times(waves + share).then(alone.times(1.0 - share))
+
+
+def concurrency(setting: Setting, n_clients: float, room: float, prompt_tokens: float, output_tokens: float) -> Course:
+    """One turnover with so many clients, each sending its next request at once; those without room wait."""
+    return saturated(setting, min(n_clients, room), prompt_tokens, output_tokens)
+
+
+def offered_rate(setting: Setting, rate: float, room: float, prompt_tokens: float, output_tokens: float) -> Course:
+    """One token of every sequence when requests arrive at a steady rate.
+
+        B = r G T,  T = t(B) / (1 - r (t(B + S) - t(B))),  T <= T of a full server
+
+    t is a step, S the prompt, G the output: the share of time that prompts add is taken from the tokens (Little's law).
+    """
+    context = float(mean_context_tokens(prompt_tokens, output_tokens))
+    each = rate / float(setting.shard.groups)
+    full = saturated(setting, room, prompt_tokens, output_tokens).times(1.0 / output_tokens)
+    batch, slower = 1.0, 1.0
+    step = setting.decode(batch, context)
+    for _ in range(_ROUNDS):
+        step = setting.decode(batch, context)
+        mixed = mixed_step(setting, batch, context, prompt_tokens, prompt_tokens)
+        left = 1.0 - each * float(mixed.expected_s - step.expected_s)
+        if left <= 0.0:
+            return full
+        slower = 1.0 / left
+        wanted = max(1.0, rate * output_tokens * float(step.expected_s) * slower)
+        if wanted >= room:
+            return full
+        if abs(wanted - batch) < 1e-9 * batch:
+            break
+        batch = wanted
+    found = Course(((slower, step),))
+    return found if float(found.expected_s) <= float(full.expected_s) else full

@@ -3,12 +3,13 @@
 The limit of a step is ``max(sum over rows of max(FLOPs / peak, bytes / bandwidth), network bytes / link)``: no efficiency
 factor, network wholly hidden. The expectation keeps the rows and adds what software costs:
 
-    matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A) / (beta W) )
-    attention    smax( F / (0.5 P16),               Q / (kappa beta W) )
-    collectives  alpha log2(p) + 2 (p - 1) / p V / (nu W_link), twice a layer
+    matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A + U) / (beta W),  2 iota N / P32 )
+    attention    smax( F / (0.5 P16),               (Q + S) / (kappa beta W) )
+    collectives  alpha (1 + log2(nodes)) + 2 (p - 1) / p V / (nu W_link), twice a layer
     fixed        L tau_L + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
 
-with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective.
+with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective; U and S are bytes of
+unpacked weights and of scores where an engine keeps them in memory, N weights unpacked on the vector units.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.units import Floats
 
+MATVEC_TOKENS = 16.0
+"""Tokens up to which products run as matrix times vector, straight from stored weights."""
+PACKED_BYTES = 1.9
+"""Weights below this many bytes each are packed."""
 _DISPATCH_BYTES, _COMBINE_BYTES = 1.0, 2.0
 """Expert exchange: tokens leave in 8 bit and come back in 16."""
 
@@ -42,7 +47,10 @@ class OpTime:
     limit_s: Floats
     compute_s: Floats
     memory_s: Floats
+    unpack_s: Floats
     expected_s: Floats
+    repeats: Floats
+    """Times the row is run in a step: once a stage for the ends of a model in a full pipeline."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,12 @@ class StepTime:
 
     rows: tuple[OpTime, ...]
     network: tuple[NetworkTime, ...]
+    passes: Floats
+    """Times all layers are launched."""
+    n_steps: Floats
+    """Times the host schedules: a pass of a stage."""
+    n_sequence_steps: Floats
+    """Sequences the host looks after, summed over those."""
     layer_latency_s: Floats
     host_s: Floats
     limit_compute_s: Floats
@@ -81,14 +95,21 @@ def step_time(
     formats: Rates,
     machine: Machine,
     passes: Floats = 1.0,
+    cycle: bool = False,
 ) -> StepTime:
-    """Limit and expectation of a step; ``passes`` is how many chunks an engine cuts it into, rereading weights in each."""
-    timed = tuple(_op_time(op, formats, machine, passes) for op in rows)
+    """Limit and expectation of a step; ``passes`` is how many chunks an engine cuts it into, rereading weights in each.
+
+    In a ``cycle`` every stage of a pipeline has a micro-batch of its own: the last stage runs the ends of the model for
+    each of them in turn, and what one micro-batch takes there holds all of them up.
+    """
+    ends = shard.pipeline if cycle else 1.0
+    timed = tuple(_op_time(op, formats, machine, passes, 1.0 if op.in_layers else ends) for op in rows)
     network = collectives(structure, load, shard, machine)
     engine = machine.engine
     latency = passes * structure.n_layers * engine.layer_s.value
     group_sequences = load.n_sequences * shard.tokens_factor
-    host = passes * shard.pipeline * (engine.step_s.value + engine.sequence_s.value * group_sequences)
+    n_steps = passes * shard.pipeline
+    host = n_steps * (engine.step_s.value + engine.sequence_s.value * group_sequences)
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
     device: Floats = 0.0
     compute: Floats = 0.0
@@ -98,7 +119,7 @@ def step_time(
         device = device + row.limit_s
         compute = compute + row.compute_limit_s
         memory = memory + row.memory_limit_s
-        busy = busy + row.expected_s
+        busy = busy + row.expected_s * row.repeats
     wire: Floats = 0.0
     talk: Floats = 0.0
     for item in network:
@@ -107,6 +128,9 @@ def step_time(
     return StepTime(
         rows=timed,
         network=network,
+        passes=passes,
+        n_steps=n_steps,
+        n_sequence_steps=n_steps * group_sequences,
         layer_latency_s=latency,
         host_s=host,
         limit_compute_s=compute,
@@ -124,15 +148,15 @@ def peak_of(op: Op, formats: Rates) -> float:
     return formats.wide_flops_per_s if op.rate == "wide" else formats.attention_flops_per_s
 
 
-def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats) -> OpTime:
+def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: Floats) -> OpTime:
     peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
     limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
     limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
-    fraction, share, traffic = _efficiency(op, machine.engine, passes)
-    if op.kind == "attention":
-        peak = min(peak, formats.wide_flops_per_s)
+    fraction, share, traffic = _efficiency(op, formats, machine.engine, passes)
+    peak = _reached_peak(op, formats, machine)
     busy = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak * fraction)
     moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth * share)
+    unpacking = _unpack_s(op, machine, passes)
     return OpTime(
         op=op,
         compute_limit_s=limit_compute,
@@ -140,23 +164,62 @@ def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats) -> OpTime
         limit_s=np.maximum(limit_compute, limit_memory),
         compute_s=busy,
         memory_s=moving,
-        expected_s=soft_maximum_s(first_s=busy, second_s=moving),
+        unpack_s=unpacking,
+        repeats=repeats,
+        expected_s=soft_maximum_s(first_s=soft_maximum_s(first_s=busy, second_s=moving), second_s=unpacking),
     )
 
 
-def _efficiency(op: Op, engine: EngineProfile, passes: Floats) -> tuple[Floats, float, Floats]:
+def _reached_peak(op: Op, formats: Rates, machine: Machine) -> float:
+    """The peak an engine aims at: 16 bit for attention and unpacked weights, and no more than the power limit allows."""
+    peak, engine = peak_of(op, formats), machine.engine
+    if op.kind in ("attention", "recurrence"):
+        return min(peak, formats.wide_flops_per_s)
+    if op.rate == "gemm" and engine.unpack_bytes.value > 0.0:
+        peak = formats.half_flops_per_s
+    cap = engine.power_flops_per_j.value * machine.power_w
+    is_half = op.rate == "wide" or engine.unpack_bytes.value > 0.0 or formats.gemm_dtype in ("fp16", "bf16", "fp16_acc16")
+    return min(peak, cap) if cap > 0.0 and is_half else peak
+
+
+def _unpack_s(op: Op, machine: Machine, passes: Floats) -> Floats:
+    """Vector work that turns stored weights into operands, once per pass."""
+    engine = machine.engine
+    if op.kind not in ("matrix", "experts") or not engine.unpack_operations.value:
+        return 0.0
+    each = engine.unpack_operations.value if is_packed(op) else engine.unpack_operations_wide.value
+    return passes * 2.0 * each * op.n_weights / machine.vector_flops_per_s
+
+
+def is_packed(op: Op) -> bool:
+    """Whether the weights of a row are stored in fewer than 16 bits."""
+    return bool(np.all(op.weight_bytes < PACKED_BYTES * op.n_weights))
+
+
+def _efficiency(op: Op, formats: Rates, engine: EngineProfile, passes: Floats) -> tuple[Floats, float, Floats]:
     """Share of the peak, share of the bandwidth, and bytes that really move, for one row."""
     if op.kind in ("attention", "recurrence"):
-        return engine.attention_compute_frac.value, engine.cache_bandwidth_frac.value, op.traffic_bytes
+        traffic = op.traffic_bytes + engine.score_bytes.value * op.score_pairs
+        return engine.attention_compute_frac.value, engine.cache_bandwidth_frac.value, traffic
     extra = (1.0 + engine.elementwise.value) * op.activation_bytes
-    traffic = op.weight_bytes * passes + op.cache_bytes + extra
     tokens = op.tokens / passes
+    if engine.unpack_bytes.value > 0.0 and is_packed(op):
+        extra = extra + np.where(tokens > MATVEC_TOKENS, passes * engine.unpack_bytes.value * op.n_weights, 0.0)
+    traffic = op.weight_bytes * passes + op.cache_bytes + extra
+    gamma = compute_frac(op, formats, engine)
     if op.kind == "experts":
         full = saturating_frac(n_tokens=tokens, half_tokens=engine.expert_half_tokens.value)
-        compute = engine.compute_frac.value * engine.expert_compute_factor.value * full
+        compute = gamma * engine.expert_compute_factor.value * full
         return compute, engine.bandwidth_frac.value * engine.expert_bandwidth_factor.value, traffic
     full = saturating_frac(n_tokens=tokens, half_tokens=engine.half_tokens.value)
-    return engine.compute_frac.value * full, engine.bandwidth_frac.value, traffic
+    return gamma * full, engine.bandwidth_frac.value, traffic
+
+
+def compute_frac(op: Op, formats: Rates, engine: EngineProfile) -> float:
+    """Share of the peak that large products of a row reach."""
+    if op.rate == "wide" or engine.unpack_bytes.value > 0.0:
+        return engine.compute_frac.value
+    return engine.compute_frac_of(formats.gemm_dtype).value
 
 
 def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine) -> tuple[NetworkTime, ...]:
@@ -187,6 +250,11 @@ def _link(ways: Floats, machine: Machine) -> Floats:
     return rate
 
 
+def _nodes(ways: Floats, machine: Machine) -> Floats:
+    """Groups of directly linked devices that a group spans."""
+    return np.maximum(1.0, np.ceil(ways / machine.tiers[0].n_devices))
+
+
 def _adds_in_switch(ways: Floats, machine: Machine) -> NDArray[np.bool_]:
     """Whether the nearest link of a group can add up inside its switch."""
     nearest = machine.tiers[0]
@@ -207,7 +275,7 @@ def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Mach
         network_bytes=reductions * best * link,
         limit_s=reductions * best,
         transfer_s=reductions * ring / engine.link_frac.value,
-        latency_s=reductions * engine.link_latency_s.value * np.log2(ways),
+        latency_s=reductions * split * engine.link_latency_s.value * (1.0 + np.log2(_nodes(ways, machine))),
     )
 
 
@@ -217,7 +285,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
     if routing is None:
         raise AssertionError("only for models with experts")
     ways = shard.expert_ways
-    nodes = np.maximum(1.0, np.ceil(ways / machine.tiers[0].n_devices))
+    nodes = _nodes(ways, machine)
     spread = np.where(nodes > 1.0, nodes, ways)
     copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
     sent = expert_exchange_bytes(
@@ -235,7 +303,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
         network_bytes=total,
         limit_s=total / link,
         transfer_s=total / (link * engine.link_frac.value),
-        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.link_latency_s.value * np.log2(ways),
+        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.link_latency_s.value * (1.0 + np.log2(nodes)),
     )
 
 

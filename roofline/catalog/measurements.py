@@ -1,0 +1,110 @@
+"""Public measurements of inference, one value a row, each with its source."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from roofline.errors import InputError
+from roofline.specs.base import Frozen
+from roofline.specs.messages import validation_sentence
+
+MAX_FILE_BYTES = 20_000_000
+"""Largest file of measurements that is read: thirty times the shipped one."""
+
+REQUIRED = ("id", "hardware_id", "model_id", "kind", "metric", "value")
+"""Columns without which a row says nothing."""
+
+
+class Measurement(Frozen):
+    """One published value, as printed, with what was said about the run."""
+
+    id: str = Field(min_length=1, max_length=80)
+    hardware_id: str = ""
+    model_id: str = ""
+    source_name: str = ""
+    source_url_or_repo_path: str = ""
+    date: str = ""
+    kind: str
+    model: str = ""
+    params_note: str = ""
+    weight_format: str = ""
+    kv_format: str = ""
+    hardware: str = ""
+    n_devices: str = ""
+    tp: str = ""
+    pp: str = ""
+    ep: str = ""
+    dp: str = ""
+    batch_or_concurrency: str = ""
+    input_len: str = ""
+    output_len: str = ""
+    metric: str
+    value: float = Field(gt=0)
+    engine: str = ""
+    notes: str = ""
+    n_requests: str = Field(default="", description="requests in the queue, where the source says")
+
+
+class BadRow(Frozen):
+    """A row that is not a measurement, and why."""
+
+    id: str
+    reason: str
+
+
+def measurements() -> tuple[Measurement, ...]:
+    """The shipped table."""
+    return _shipped()[0]
+
+
+def read_measurements(path: Path) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+    """A file in the form of the shipped table; rows that are no measurement come back with the reason.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or lacks a column that every row needs.
+    """
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InputError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a table of measurements.")
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(f"{path.name[-60:]} cannot be read: {reason}.") from error
+    return _table(text, path.name)
+
+
+@cache
+def _shipped() -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+    text = (resources.files("roofline.catalog") / "data" / "measurements.csv").read_text(encoding="utf-8")
+    return _table(text, "measurements.csv")
+
+
+def _table(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+    try:
+        reader = csv.DictReader(text.splitlines(keepends=True))
+        columns = [column.strip() for column in reader.fieldnames or ()]
+        lines = list(reader)
+    except csv.Error as error:
+        raise InputError(f"{name} is not a CSV table: {error}.") from error
+    lacking = [column for column in REQUIRED if column not in columns]
+    if lacking:
+        raise InputError(f"{name} lacks the column {lacking[0]!r}; a table of measurements has {', '.join(REQUIRED)}.")
+    rows = [_row(line, n) for n, line in enumerate(lines, start=2)]
+    good = tuple(row for row in rows if isinstance(row, Measurement))
+    return good, tuple(row for row in rows if isinstance(row, BadRow))
+
+
+def _row(line: dict[str, str | None], number: int) -> Measurement | BadRow:
+    known = {key.strip(): (value or "").strip() for key, value in line.items() if isinstance(key, str) and not isinstance(value, list)}
+    fields = {key: value for key, value in known.items() if key in Measurement.model_fields}
+    try:
+        return Measurement.model_validate({**fields, "value": fields["value"].replace(",", "")})
+    except ValidationError as error:
+        return BadRow(id=known.get("id") or f"line {number}", reason=validation_sentence(error))

@@ -1,0 +1,235 @@
+"""Measurements as arrays: the ledger of every step of every row, with the constants divided out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.answers.mapping import case
+from roofline.answers.validation import Prediction, predict
+from roofline.catalog.engines import UNMEASURED_CEILING, WIDTHS, link_kind
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.measurements import measurements
+from roofline.errors import RooflineError
+from roofline.performance.timing import OpTime, StepTime, compute_frac, is_packed
+
+Vector = NDArray[np.float64]
+CONSTANT_NAMES = (
+    "bandwidth_frac",
+    "cache_factor",
+    "compute_frac",
+    "compute_frac_8bit",
+    "compute_frac_4bit",
+    "layer_s",
+    "step_s",
+    "sequence_s",
+    "unpack_operations",
+    "unpack_operations_wide",
+    "link_frac",
+    "link_latency_s",
+)
+_NAME_OF = {"16bit": 0, "8bit": 1, "4bit": 2}
+LINKED_APART = ("tensorrt-llm-2023",)
+"""Engines whose collectives are of another generation than the rest."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All rows that count, and all their operators."""
+
+    ids: list[str]
+    kinds: list[str]
+    architectures: list[str]
+    engines: list[str]
+    links: list[str]
+    sources: list[str]
+    devices: list[str]
+    row_kinds: list[str]
+    phases: list[str]
+    is_rate: NDArray[np.bool_]
+    measured: Vector
+    fixed: Vector
+    linear: dict[str, Vector]
+    """Per row: seconds per unit of a constant that enters as a product, or as a quotient for the link share."""
+    row_of: NDArray[np.int64]
+    """Per operator its row, and below what it takes at constants of one."""
+    weight: Vector
+    compute: Vector
+    width: NDArray[np.int64]
+    memory: Vector
+    is_cache: NDArray[np.bool_]
+    unpack: Vector
+    is_packed: NDArray[np.bool_]
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(self.ids)
+
+    def group(self, n: int, constant: str) -> str:
+        """What a row shares a deviation of a constant with."""
+        if constant.startswith("link"):
+            return self.links[n]
+        if constant in ("layer_s", "step_s", "sequence_s") and self.kinds[n] == "serving":
+            return self.engines[n]
+        if constant in ("step_s", "sequence_s"):
+            return ""
+        return self.architectures[n]
+
+    def only(self, kept: NDArray[np.bool_]) -> Rows:
+        """Some of the rows."""
+        number = np.cumsum(kept) - 1
+        ops = kept[self.row_of]
+
+        def texts(values: list[str]) -> list[str]:
+            return [value for value, keep in zip(values, kept, strict=True) if keep]
+
+        return Rows(
+            *(texts(getattr(self, name)) for name in _TEXTS),
+            is_rate=self.is_rate[kept],
+            measured=self.measured[kept],
+            fixed=self.fixed[kept],
+            linear={name: values[kept] for name, values in self.linear.items()},
+            row_of=number[self.row_of[ops]],
+            **{name: getattr(self, name)[ops] for name in _PER_OP},
+        )
+
+    def relative_error(self, times: Vector) -> Vector:
+        """Predicted over measured, less one, of the number a row tells."""
+        ratio = times / self.measured
+        return np.where(self.is_rate, 1.0 / ratio, ratio) - 1.0
+
+    def times(self, constants: dict[str, Vector]) -> Vector:
+        """Wall time of every row under constants of every row: the same sum as a step time, rearranged."""
+        at = self.row_of
+        share = constants["bandwidth_frac"]
+        bandwidth = np.where(self.is_cache, np.minimum(1.0, share * constants["cache_factor"])[at], share[at])
+        gammas = np.stack([constants["compute_frac"], constants["compute_frac_8bit"], constants["compute_frac_4bit"]])
+        gammas = np.vstack([gammas, np.ones_like(share)])
+        busy = self.compute / gammas[self.width, at]
+        iota = np.where(self.is_packed, constants["unpack_operations"][at], constants["unpack_operations_wide"][at])
+        each = np.sqrt(busy**2 + (self.memory / bandwidth) ** 2 + (self.unpack * iota) ** 2)
+        total = self.fixed + np.bincount(at, self.weight * each, minlength=self.n)
+        for name, seconds in self.linear.items():
+            total = total + (seconds / constants[name] if name == "link_frac" else seconds * constants[name])
+        return total
+
+
+_TEXTS = ("ids", "kinds", "architectures", "engines", "links", "sources", "devices", "row_kinds", "phases")
+_PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed")
+_LINEAR = ("layer_s", "step_s", "sequence_s", "link_latency_s", "link_frac")
+
+
+@cache
+def measured_ceilings() -> dict[str, dict[str, float]]:
+    """Best measured matrix product of each device over its peak, from the kernel rows that tell a best shape."""
+    found: dict[str, dict[str, float]] = {}
+    for row in measurements():
+        if row.kind == "kernel" and row.metric == "TFLOPS" and row.hardware_id and "best shape" in row.notes:
+            dtype = "fp8" if row.weight_format.startswith("fp8") else "bf16"
+            share = row.value * 1e12 / load_hardware(row.hardware_id).peak_flops_per_s(dtype)
+            found.setdefault(row.hardware_id, {})["8bit" if dtype == "fp8" else "16bit"] = min(1.0, share)
+    return found
+
+
+def gather(every: int | None = None) -> Rows:
+    """The shipped rows that count; ``every`` keeps one in so many."""
+    found: list[Prediction] = []
+    for row in measurements():
+        try:
+            read = case(row)
+            if not read.doubt:
+                found.append(predict(read))
+        except RooflineError:
+            continue
+    return _rows(found[:: every or 1])
+
+
+def _rows(found: list[Prediction]) -> Rows:
+    texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
+    ops: dict[str, list[float]] = {name: [] for name in ("row_of", *_PER_OP)}
+    linear: dict[str, list[float]] = {name: [] for name in _LINEAR}
+    measured, fixed = [], []
+    for n, item in enumerate(found):
+        _describe(item, texts)
+        value = item.case.row.value
+        measured.append(item.case.scale / value if item.case.is_rate else value / item.case.scale)
+        sums = dict.fromkeys((*_LINEAR, "fixed"), 0.0)
+        for times, step in item.course.parts:
+            _add_step(item, float(times), step, sums)
+            for timed in step.rows:
+                _add_op(item, n, float(times), timed, ops)
+        fixed.append(sums["fixed"])
+        for name in _LINEAR:
+            linear[name].append(sums[name])
+    integers = ("row_of", "width")
+    flags = ("is_cache", "is_packed")
+    arrays = {
+        name: np.array(values, dtype=np.int64 if name in integers else bool if name in flags else np.float64)
+        for name, values in ops.items()
+    }
+    sums_of = {name: np.array(values) for name, values in linear.items()}
+    rates = np.array([item.case.is_rate for item in found])
+    return Rows(**texts, is_rate=rates, measured=np.array(measured), fixed=np.array(fixed), linear=sums_of, **arrays)  # type: ignore[arg-type]
+
+
+def _describe(item: Prediction, texts: dict[str, list[str]]) -> None:
+    engine, device = item.found.engine, item.found.accelerator
+    link = link_kind(device)
+    texts["ids"].append(item.case.row.id)
+    texts["kinds"].append(engine.kind)
+    texts["architectures"].append(device.architecture)
+    texts["engines"].append(engine.id)
+    texts["links"].append(f"{link}, {engine.id}" if engine.id in LINKED_APART else link)
+    texts["sources"].append(item.case.row.source_name)
+    texts["devices"].append(device.id)
+    texts["row_kinds"].append(item.case.row.kind)
+    token = item.case.way in ("step", "rate") or item.case.row.metric == "TPOT ms"
+    texts["phases"].append("prefill" if item.case.way == "prompt" else "decode" if token else "request")
+
+
+def _add_step(item: Prediction, times: float, step: StepTime, sums: dict[str, float]) -> None:
+    """What enters linearly, from counts and from times with their constants divided out."""
+    engine = item.found.engine
+    passes = float(step.passes)
+    sums["layer_s"] += times * passes * item.found.structure.n_layers
+    sums["step_s"] += times * float(step.n_steps)
+    sums["sequence_s"] += times * float(step.n_sequence_steps)
+    hosted = float(step.n_steps) * engine.step_s.value + float(step.n_sequence_steps) * engine.sequence_s.value
+    sums["fixed"] += times * (float(step.host_s) - hosted)
+    for part in step.network:
+        sums["link_frac"] += times * float(part.transfer_s) * engine.link_frac.value
+        sums["link_latency_s"] += times * passes * float(part.latency_s) / engine.link_latency_s.value
+
+
+def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str, list[float]]) -> None:
+    engine, formats, op = item.found.engine, item.found.formats, timed.op
+    is_cache = op.kind in ("attention", "recurrence")
+    width, gamma = 3, 1.0
+    if not is_cache:
+        gamma = compute_frac(op, formats, engine)
+        name = next(name for name in WIDTHS if _is_the(name, op, item))
+        width = _NAME_OF[WIDTHS[name]]
+        gamma /= measured_ceilings().get(item.found.accelerator.id, {}).get(WIDTHS[name], UNMEASURED_CEILING)
+    packed = (not is_cache) and is_packed(op)
+    iota = (engine.unpack_operations if packed else engine.unpack_operations_wide).value
+    share = engine.cache_bandwidth_frac.value if is_cache else engine.bandwidth_frac.value
+    ops["row_of"].append(n)
+    ops["weight"].append(times * float(timed.repeats))
+    ops["compute"].append(float(timed.compute_s) * gamma)
+    ops["width"].append(width)
+    ops["memory"].append(float(timed.memory_s) * share)
+    ops["is_cache"].append(is_cache)
+    ops["unpack"].append(float(timed.unpack_s) / iota if iota else 0.0)
+    ops["is_packed"].append(packed)
+
+
+def _is_the(name: str, op: object, item: Prediction) -> bool:
+    """Whether this is the constant that a row's share of the peak comes from."""
+    engine, formats = item.found.engine, item.found.formats
+    wide = getattr(op, "rate", "") == "wide" or engine.unpack_bytes.value > 0.0
+    used = "compute_frac" if wide else engine.compute_frac_name(formats.gemm_dtype)
+    return used == name

@@ -18,15 +18,16 @@ from typer.core import TyperGroup
 from roofline import link as links
 from roofline.answers.catalogs import catalog_json
 from roofline.answers.evaluate import evaluate
-from roofline.answers.serialise import hardware_json, plain, report_json
+from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
+from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted
-from roofline.texts import estimate_text, hardware_text, model_text, table_text
+from roofline.texts import estimate_text, hardware_text, model_text, table_text, validation_text
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
@@ -204,6 +205,15 @@ def _write(table: Any, out: Path) -> None:  # noqa: ANN401
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror or error}.") from None
     typer.echo(f"{len(table):,} rows in {out}")
+
+
+@app.command()
+def validate(
+    csv: Annotated[Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predictions against public measurements, with errors by kind, source, hardware and engine."""
+    _answer(validation_json(compare_all(csv)), as_json, validation_text)
 
 
 @app.command()

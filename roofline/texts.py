@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from roofline.units import GIGA, duration, significant, with_prefix
@@ -136,3 +137,17 @@ def table_text(table: pd.DataFrame) -> str:
     return table[axes + [name for name in _SHOWN_COLUMNS if name in table]].to_string(
         index=False, float_format=lambda x: significant(x)
     )
+
+
+def validation_text(answer: Json) -> str:
+    """Errors by group, then what could not be compared, by reason."""
+    lines = [f"{'':40} {'rows':>5} {'median':>7} {'90 %':>7} {'in band':>8}"]
+    for by, groups in answer["summary"].items():
+        lines.append(f"by {by}")
+        for name, group in groups.items():
+            numbers = f"{group['n']:>5} {group['median_error']:>7.1%} {group['p90_error']:>7.1%} {group['inside_band']:>8.0%}"
+            lines.append(f"  {name[:38]:38} {numbers}")
+    left = Counter(row["reason"] for row in answer["rows"] if not row["valid"])
+    lines += [f"{count:,} left out: {reason}" for reason, count in left.most_common()]
+    beaten = [item["id"] for item in answer["beats_limit"]]
+    return "\n".join([*lines, f"above the limit: {', '.join(beaten) or 'none'}"])

@@ -23,8 +23,8 @@ _HEAD = """# Written by scripts/calibrate.py from measurements.csv; change the m
 
 def write_report(
     rows: Rows, whole: Fit, fitted: Vector, by_source: Vector, by_combination: Vector, fits: list[Fit], out: Path | None
-) -> None:
-    """Write the file and say how well it went."""
+) -> str:
+    """Write the file; comes back with how well it went."""
     lines = [_HEAD, f"n_rows = {rows.n}", f"n_constants = {len(whole.plan.names)}", ""]
     lines += _constants(rows, whole, fits)
     lines += _ceilings()
@@ -36,10 +36,10 @@ def write_report(
     for title, table in (("known", known), ("unknown", unknown)):
         for kind, bands in table.items():
             lines += ["", f'[{title}."{kind}"]', *(f"{p} = [{low:.3g}, {high:.3g}]" for p, (low, high) in bands.items())]
-    lines += _errors(rows, fitted, by_source, known)
-    lines += _residuals(rows, fitted)
+    errors = _errors(rows, fitted, by_source, known)
+    lines += errors + _residuals(rows, fitted)
     (out or OUT).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(line for line in lines if line.startswith(("n_", "[errors", "left", "median", "p90", "coverage"))))
+    return "\n".join(errors)
 
 
 def _constants(rows: Rows, whole: Fit, fits: list[Fit]) -> list[str]:
@@ -75,8 +75,8 @@ def _bearing(rows: Rows, kind: str, constant: str, group: str) -> int:
     if constant in part:
         used = np.zeros(rows.n, dtype=bool)
         used[rows.row_of[rows.width == part[constant]]] = True
-    if constant.startswith("link"):
-        used = rows.linear["link_frac"] > 0
+    if constant in rows.linear:
+        used = rows.linear[constant] > 0
     same = [(kind in ("link", k)) and (not group or rows.group(n, constant) == group) for n, k in enumerate(rows.kinds)]
     return int(np.sum(used & np.array(same)))
 

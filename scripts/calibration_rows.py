@@ -24,12 +24,14 @@ CONSTANT_NAMES = (
     "compute_frac_8bit",
     "compute_frac_4bit",
     "layer_s",
+    "expert_layer_s",
     "step_s",
     "sequence_s",
     "unpack_operations",
     "unpack_operations_wide",
     "link_frac",
     "link_latency_s",
+    "exchange_latency_s",
 )
 _NAME_OF = {"16bit": 0, "8bit": 1, "4bit": 2}
 LINKED_APART = ("tensorrt-llm-2023",)
@@ -71,9 +73,9 @@ class Rows:
 
     def group(self, n: int, constant: str) -> str:
         """What a row shares a deviation of a constant with."""
-        if constant.startswith("link"):
+        if constant.startswith(("link", "exchange")):
             return self.links[n]
-        if constant in ("layer_s", "step_s", "sequence_s") and self.kinds[n] == "serving":
+        if constant in ("layer_s", "expert_layer_s", "step_s", "sequence_s") and self.kinds[n] == "serving":
             return self.engines[n]
         if constant in ("step_s", "sequence_s"):
             return ""
@@ -120,7 +122,7 @@ class Rows:
 
 _TEXTS = ("ids", "kinds", "architectures", "engines", "links", "sources", "devices", "row_kinds", "phases")
 _PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed")
-_LINEAR = ("layer_s", "step_s", "sequence_s", "link_latency_s", "link_frac")
+_LINEAR = ("layer_s", "expert_layer_s", "step_s", "sequence_s", "link_latency_s", "exchange_latency_s", "link_frac")
 
 
 @cache
@@ -196,13 +198,15 @@ def _add_step(item: Prediction, times: float, step: StepTime, sums: dict[str, fl
     engine = item.found.engine
     passes = float(step.passes)
     sums["layer_s"] += times * passes * item.found.structure.n_layers
+    sums["expert_layer_s"] += times * passes * item.found.structure.expert_reductions
     sums["step_s"] += times * float(step.n_steps)
     sums["sequence_s"] += times * float(step.n_sequence_steps)
     hosted = float(step.n_steps) * engine.step_s.value + float(step.n_sequence_steps) * engine.sequence_s.value
     sums["fixed"] += times * (float(step.host_s) - hosted)
     for part in step.network:
         sums["link_frac"] += times * float(part.transfer_s) * engine.link_frac.value
-        sums["link_latency_s"] += times * passes * float(part.latency_s) / engine.link_latency_s.value
+        waits = "exchange_latency_s" if part.name == "network/expert_exchange" else "link_latency_s"
+        sums[waits] += times * passes * float(part.latency_s) / getattr(engine, waits).value
 
 
 def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str, list[float]]) -> None:

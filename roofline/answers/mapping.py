@@ -182,6 +182,7 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
         tensor, pipeline = 1, devices
     else:
         tensor = max(1, open_ways)
+    apart = tensor > 1 and "data-parallel attention" in row.notes
     return Scenario.model_validate(
         {
             "model": row.model_id,
@@ -195,8 +196,8 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
             "tensor_parallel": tensor,
             "pipeline_parallel": pipeline,
             "data_parallel": data,
-            "expert_parallel": expert if spread else None,
-            "attention_data_parallel": False,
+            "expert_parallel": expert if spread else tensor if apart else None,
+            "attention_data_parallel": apart,
             "engine": engine,
         }
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from roofline.answers.report import OperatorRow, Report, Times
+from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
 from roofline.specs.hardware import Accelerator
 
@@ -26,6 +27,17 @@ def plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not isfinite(value):
         return None
     return value
+
+
+def validation_json(found: Validation) -> Json:
+    """Every measurement beside its prediction, and errors by kind, source, hardware and engine."""
+    summary: Json = {by: {} for by in GROUPS}
+    for item in found.summaries:
+        summary[item.by][item.name] = {key: value for key, value in asdict(item).items() if key not in ("by", "name")}
+    rows = [asdict(row) for row in found.rows]
+    exceptions = [{"id": row.id, "cause": row.reason} for row in found.rows if row.beats_limit]
+    answer: Json = plain({"rows": rows, "summary": summary, "beats_limit": exceptions})
+    return answer
 
 
 def report_json(report: Report) -> Json:

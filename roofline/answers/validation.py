@@ -29,6 +29,8 @@ from roofline.performance.serving import (
 )
 from roofline.performance.sharding import Shard, candidates
 
+GROUPS = ("kind", "source", "hardware", "engine")
+"""What errors are summed up by."""
 SLACK = 1e-9
 """A rate counts as above the limit from this share on."""
 
@@ -188,7 +190,7 @@ def _rate(found: Case, facts: Resolved, setting: Setting) -> tuple[Course, float
         alone = setting.decode(1.0, found.prompt_tokens)
         if not np.isfinite(found.batch):
             return saturated(setting, room, *lengths).times(1.0 / found.output_tokens), float(alone.limit_s)
-        return offered_rate(setting, found.batch, room, *lengths), float(alone.limit_s)
+        return offered_rate(setting, found.batch, room, *lengths, found.n_requests or np.inf), float(alone.limit_s)
     full = saturated(setting, room, *lengths).times(1.0 / room)
     most = _most(found, setting)
     limit = _least_request_s(found, setting, most) / most
@@ -271,7 +273,7 @@ def _unreadable(row: BadRow) -> Comparison:
 def _summaries(rows: Sequence[Comparison]) -> tuple[Summary, ...]:
     counted = [row for row in rows if row.valid and row.error is not None]
     found = []
-    for by in ("kind", "source", "hardware", "engine"):
+    for by in GROUPS:
         for name in sorted({str(getattr(row, by)) for row in counted}):
             group = [row for row in counted if getattr(row, by) == name]
             errors = np.abs([row.error or 0.0 for row in group])

@@ -78,7 +78,7 @@ def _calibrated(ref: str, device: str, architecture: str, link: str) -> EnginePr
     software = fit.engines.get(ref, {})
     # a later table wins: class mean, then architecture, then engine, then link
     links = fit.links.get(f"{link}, {ref}") or fit.links.get(link) or fit.links["mean"]
-    found: dict[str, Fitted] = {**means, **own, **software, **links}
+    found: dict[str, Fitted] = {**fit.links["mean"], **means, **own, **software, **links}
     is_known = bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
     bands = (fit.known if is_known else fit.unknown)[base.kind]
     update: dict[str, object] = {name: _constant(base, name, found, own, fit, device) for name in found if name in _FITTED}
@@ -98,10 +98,12 @@ _FITTED = (
     "bandwidth_frac",
     *WIDTHS,
     "layer_s",
+    "expert_layer_s",
     "step_s",
     "sequence_s",
     "link_frac",
     "link_latency_s",
+    "exchange_latency_s",
     "unpack_operations",
     "unpack_operations_wide",
 )

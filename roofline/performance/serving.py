@@ -235,30 +235,47 @@ def concurrency(setting: Setting, n_clients: float, room: float, prompt_tokens: 
     return saturated(setting, min(n_clients, room), prompt_tokens, output_tokens)
 
 
-def offered_rate(setting: Setting, rate: float, room: float, prompt_tokens: float, output_tokens: float) -> Course:
+def offered_rate(
+    setting: Setting, rate: float, room: float, prompt_tokens: float, output_tokens: float, n_requests: float = np.inf
+) -> Course:
     """One token of every sequence when requests arrive at a steady rate.
 
         B = r G T,  T = t(B) / (1 - r (t(B + S) - t(B))),  T <= T of a full server
 
     t is a step, S the prompt, G the output: the share of time that prompts add is taken from the tokens (Little's law).
+    A finite number of requests never fills the server as an endless stream does: faster arrivals than the server can take
+    pile up to ``n (1 - mu / r)`` sequences before they drain, half as many on average.
     """
     context = float(mean_context_tokens(prompt_tokens, output_tokens))
     each = rate / float(setting.shard.groups)
-    full = saturated(setting, room, prompt_tokens, output_tokens).times(1.0 / output_tokens)
-    batch, slower = 1.0, 1.0
-    step = setting.decode(batch, context)
+    most = min(room, max(1.0, n_requests / 2.0))
+    batch = 1.0
     for _ in range(_ROUNDS):
         step = setting.decode(batch, context)
         mixed = mixed_step(setting, batch, context, prompt_tokens, prompt_tokens)
         left = 1.0 - each * float(mixed.expected_s - step.expected_s)
-        if left <= 0.0:
-            return full
-        slower = 1.0 / left
-        wanted = max(1.0, rate * output_tokens * float(step.expected_s) * slower)
-        if wanted >= room:
-            return full
-        if abs(wanted - batch) < 1e-9 * batch:
+        wanted = rate * output_tokens * float(step.expected_s) / left if left > 0.0 else np.inf
+        if wanted >= most:
             break
+        if abs(wanted - batch) < 1e-9 * batch or wanted < 1.0:
+            return Course(((1.0 / left, step),))
         batch = wanted
-    found = Course(((slower, step),))
-    return found if float(found.expected_s) <= float(full.expected_s) else full
+    piled = _piled_up(setting, rate, most, prompt_tokens, output_tokens, n_requests)
+    return saturated(setting, piled, prompt_tokens, output_tokens).times(1.0 / output_tokens)
+
+
+def _piled_up(
+    setting: Setting, rate: float, most: float, prompt_tokens: float, output_tokens: float, n_requests: float
+) -> float:
+    """Mean sequences under a finite burst that arrives faster than it is served; by bisection."""
+    if not np.isfinite(n_requests):
+        return most
+    low, high = 1.0, most
+    for _ in range(_ROUNDS):
+        middle = 0.5 * (low + high)
+        served = middle / float(saturated(setting, middle, prompt_tokens, output_tokens).expected_s)
+        if middle < 0.5 * n_requests * (1.0 - served / rate):
+            low = middle
+        else:
+            high = middle
+    return low

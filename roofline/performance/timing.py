@@ -6,7 +6,7 @@ factor, network wholly hidden. The expectation keeps the rows and adds what soft
     matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A + U) / (beta W),  2 iota N / P32 )
     attention    smax( F / (0.5 P16),               (Q + S) / (kappa beta W) )
     collectives  alpha (1 + log2(nodes)) + 2 (p - 1) / p V / (nu W_link), twice a layer
-    fixed        L tau_L + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
+    fixed        L tau_L + L_E tau_E + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
 
 with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective; U and S are bytes of
 unpacked weights and of scores where an engine keeps them in memory, N weights unpacked on the vector units.
@@ -106,7 +106,8 @@ def step_time(
     timed = tuple(_op_time(op, formats, machine, passes, 1.0 if op.in_layers else ends) for op in rows)
     network = collectives(structure, load, shard, machine)
     engine = machine.engine
-    latency = passes * structure.n_layers * engine.layer_s.value
+    n_expert_layers = float(structure.expert_reductions)
+    latency = passes * (structure.n_layers * engine.layer_s.value + n_expert_layers * engine.expert_layer_s.value)
     group_sequences = load.n_sequences * shard.tokens_factor
     n_steps = passes * shard.pipeline
     host = n_steps * (engine.step_s.value + engine.sequence_s.value * group_sequences)
@@ -303,7 +304,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
         network_bytes=total,
         limit_s=total / link,
         transfer_s=total / (link * engine.link_frac.value),
-        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.link_latency_s.value * (1.0 + np.log2(nodes)),
+        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.exchange_latency_s.value * (1.0 + np.log2(nodes)),
     )
 
 

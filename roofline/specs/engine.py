@@ -50,10 +50,12 @@ class EngineProfile(Frozen):
     power_flops_per_j: Constant = Field(description="16-bit products per joule that the power limit allows; 0: no cap")
     half_sums: bool = Field(description="adds up 16-bit products in 16 bit where a device does that faster")
     layer_s: Constant = Field(description="tau_L: launch and gaps, per layer and step")
+    expert_layer_s: Constant = Field(description="tau_E: the same again for routing and grouping, per layer of experts")
     step_s: Constant = Field(description="tau_S: scheduling and sampling, per step and stage")
     sequence_s: Constant = Field(description="tau_q: bookkeeping, per sequence and step")
     link_frac: Constant = Field(description="nu: share of link bandwidth that collectives reach")
     link_latency_s: Constant = Field(description="alpha: one collective inside a node, and again per doubling of nodes")
+    exchange_latency_s: Constant = Field(description="of one all-to-all of experts inside a node, and per doubling of nodes")
     hop_s: Constant = Field(description="hand-over between pipeline stages")
     prefill_chunk_tokens: Constant
     page_tokens: Constant = Field(description="tokens a cache page holds; sequences take whole pages")

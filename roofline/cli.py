@@ -209,7 +209,9 @@ def _write(table: Any, out: Path) -> None:  # noqa: ANN401
 
 @app.command()
 def validate(
-    csv: Annotated[Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predictions against public measurements, with errors by kind, source, hardware and engine."""

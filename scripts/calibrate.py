@@ -177,7 +177,13 @@ def solve(rows: Rows, plan: Design, kept: NDArray[np.bool_], start: Vector | Non
         return np.concatenate([misses / SCATTER, (x - plan.median) / plan.spread])
 
     found = least_squares(
-        residuals, plan.median if start is None else start, loss="soft_l1", method="trf", x_scale=plan.spread, ftol=1e-5, xtol=1e-6
+        residuals,
+        plan.median if start is None else start,
+        loss="soft_l1",
+        method="trf",
+        x_scale=plan.spread,
+        ftol=1e-5,
+        xtol=1e-6,
     )
     return Fit(plan, found.x, np.linalg.pinv(found.jac.T @ found.jac))
 

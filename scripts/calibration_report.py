@@ -54,7 +54,9 @@ def _constants(rows: Rows, whole: Fit, fits: list[Fit]) -> list[str]:
             others = [fit.constant(kind, constant, group)[0] for fit in fits]
             n = _bearing(rows, kind, constant, group)
             low, high = min([value, *others]), max([value, *others])
-            lines.append(f"{constant} = {{value = {value:.6g}, error = {error:.3g}, low = {low:.6g}, high = {high:.6g}, rows = {n}}}")
+            lines.append(
+                f"{constant} = {{value = {value:.6g}, error = {error:.3g}, low = {low:.6g}, high = {high:.6g}, rows = {n}}}"
+            )
     return lines
 
 

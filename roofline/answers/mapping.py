@@ -121,7 +121,9 @@ def _lengths(row: Measurement) -> tuple[float, float]:
         return _SHARE_GPT
     prompt = re.match(r"\d+", row.input_len)
     if prompt is None or (row.input_len != prompt[0] and " at depth " not in row.input_len):
-        raise InputError(f"input_len is {row.input_len[:40]!r}, not a number of tokens." if row.input_len else "input_len is not known.")
+        raise InputError(
+            f"input_len is {row.input_len[:40]!r}, not a number of tokens." if row.input_len else "input_len is not known."
+        )
     output = re.fullmatch(r"\d+", row.output_len)
     if output is None and row.output_len:
         raise InputError(f"output_len is {row.output_len[:40]!r}, not a number of tokens.")
@@ -144,7 +146,9 @@ def _batch(row: Measurement, devices: int, prompt: float) -> float:
     if text.startswith("INF"):
         return float("inf")
     if found is None:
-        raise InputError(f"batch_or_concurrency is {text[:40]!r}, not a number." if text else "batch_or_concurrency is not known.")
+        raise InputError(
+            f"batch_or_concurrency is {text[:40]!r}, not a number." if text else "batch_or_concurrency is not known."
+        )
     number = float(found[1])
     if "tokens/GPU" in text:
         return number * devices / prompt

@@ -132,7 +132,9 @@ def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, de
     if found.accelerator.announced:
         lines.append(f"{found.accelerator.id} is announced, not shipping.")
     if not found.engine.is_calibrated:
-        lines.append(f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}.")
+        lines.append(
+            f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}."
+        )
     return tuple(lines)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib import resources
 
+import numpy as np
+
 from roofline.catalog.calibration import Calibration, Fitted, calibration
 from roofline.errors import UnknownIdError
 from roofline.specs.engine import Constant, EngineProfile
@@ -15,7 +17,7 @@ from roofline.specs.hardware import Accelerator
 UNMEASURED_CEILING = 0.75
 """Best matrix product over the peak where nobody measured it: the middle of twelve parts that were."""
 WIDTHS = {"compute_frac": "16bit", "compute_frac_8bit": "8bit", "compute_frac_4bit": "4bit"}
-_WEIGHT_LINKS = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"), ("xGMI", "xGMI"), ("ICI", "ICI"))
+_LINK_NAMES = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"), ("xGMI", "xGMI"), ("ICI", "ICI"))
 
 
 @cache
@@ -59,7 +61,7 @@ def link_kind(accelerator: Accelerator) -> str:
     """Kind of the nearest link, as constants are fitted by: NVLink, xGMI, ICI, Ethernet or PCIe."""
     link = accelerator.link("scale-up") or accelerator.link("host")
     name = link.name if link is not None else "PCIe"
-    for part, kind in _WEIGHT_LINKS:
+    for part, kind in _LINK_NAMES:
         if part in name:
             return kind
     return "Ethernet" if any(word in name for word in ("RoCE", "Ethernet", "QSFP", "RDMA")) else "PCIe"
@@ -121,8 +123,11 @@ def _constant(
         text = f"{fitted.value:.2f} of the best matrix product, {scale:.2f} of the peak ({measured}); "
     where = "this architecture" if name in own else f"{base.kind} engines"
     text += f"fitted on {fitted.rows} measurements of {where}, standard error {fitted.error:.0%}"
-    low, high = min(fitted.low, fitted.value), max(fitted.high, fitted.value)
-    return Constant(value=fitted.value * scale, low=low * scale, high=high * scale, basis=text)
+    most = 1.0 / scale if name in WIDTHS else np.inf
+    low, value, high = (
+        min(most, x) * scale for x in (min(fitted.low, fitted.value), fitted.value, max(fitted.high, fitted.value))
+    )
+    return Constant(value=value, low=low, high=high, basis=text)
 
 
 def _cache_constant(found: Mapping[str, Fitted]) -> Constant:

@@ -102,7 +102,9 @@ def _table(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow,
 
 
 def _row(line: dict[str, str | None], number: int) -> Measurement | BadRow:
-    known = {key.strip(): (value or "").strip() for key, value in line.items() if isinstance(key, str) and not isinstance(value, list)}
+    known = {
+        key.strip(): (value or "").strip() for key, value in line.items() if isinstance(key, str) and not isinstance(value, list)
+    }
     fields = {key: value for key, value in known.items() if key in Measurement.model_fields}
     try:
         return Measurement.model_validate({**fields, "value": fields["value"].replace(",", "")})

@@ -264,9 +264,7 @@ def offered_rate(
     return saturated(setting, piled, prompt_tokens, output_tokens).times(1.0 / output_tokens)
 
 
-def _piled_up(
-    setting: Setting, rate: float, most: float, prompt_tokens: float, output_tokens: float, n_requests: float
-) -> float:
+def _piled_up(setting: Setting, rate: float, most: float, prompt_tokens: float, output_tokens: float, n_requests: float) -> float:
     """Mean sequences under a finite burst that arrives faster than it is served; by bisection."""
     if not np.isfinite(n_requests):
         return most

@@ -95,8 +95,8 @@ def encode(scenario: Scenario) -> dict[str, str]:
 
 
 def to_query(scenario: Scenario) -> str:
-    """The query string of a scenario, with its question mark; ``?`` for the default page."""
-    return "?" + urlencode(encode(scenario), safe="/:,")
+    """The query string of a scenario, with its question mark."""
+    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,")
 
 
 def portable(scenario: Scenario) -> Scenario:

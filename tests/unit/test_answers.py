@@ -65,7 +65,8 @@ def test_the_curve_runs_through_the_report(preset) -> None:
     report = evaluate(preset.scenario)
     curve = batch_curve(report)
     at = int(np.flatnonzero(curve.batch == report.batch)[0])
-    np.testing.assert_allclose(curve.expected.output_tokens_per_s[at], float(report.expected.output_tokens_per_s), rtol=1e-9)
+    if preset.scenario.request_rate is None:
+        np.testing.assert_allclose(curve.expected.output_tokens_per_s[at], report.expected.output_tokens_per_s, rtol=1e-9)
     np.testing.assert_allclose(curve.limit.decode_step_s[at], float(report.limit.decode_step_s), rtol=1e-9)
     assert np.isnan(curve.expected.decode_step_s[curve.batch > report.memory.max_batch]).all()
     assert curve.bound[at] == report.bound["decode"]
@@ -170,3 +171,39 @@ def test_cost_is_device_time_times_price() -> None:
     rate = float(report.expected.prefill_tokens_per_s)
     assert report.cost.usd_per_million_input_tokens == pytest.approx(2 * 2.0 / (3600 * rate * 0.5) * 1e6)
     assert report.cost.basis == "your price"
+
+
+def test_at_a_request_rate_what_arrives_leaves_and_the_whole_bill_is_split() -> None:
+    report = ask(batch=None, request_rate=4.0, hardware="h200-sxm", usd_per_device_hour=3.6)
+    assert report.expected.requests_per_s == 4.0
+    assert report.expected.output_tokens_per_s == pytest.approx(4.0 * 200)
+    # an hour costs 3.6 USD and serves 4 x 3600 requests of 1000 + 200 tokens
+    spent = 1000 * report.cost.usd_per_million_input_tokens + 200 * report.cost.usd_per_million_output_tokens
+    assert spent / 1e6 == pytest.approx(3.6 / (4.0 * 3600))
+    assert report.expected.tpot_s > report.expected.decode_step_s
+    assert report.sustained_requests_per_s > 4.0
+
+
+def test_a_rate_beyond_reach_names_what_is_possible() -> None:
+    report = ask(batch=None, request_rate=500.0)
+    assert not report.memory.fits
+    assert "Cannot keep up: 500 requests/s" in report.sentence
+    assert 0 < report.sustained_requests_per_s < 500
+    assert report.memory.min_devices is not None
+    more = ask(batch=None, request_rate=500.0, devices=report.memory.min_devices)
+    assert more.memory.fits
+
+
+def test_a_load_that_does_not_fit_names_remedies_that_work() -> None:
+    report = ask(model="llama-3.3-70b", hardware="h200-sxm", batch=128)
+    assert not report.memory.fits
+    assert ask(model="llama-3.3-70b", hardware="h200-sxm", batch=128, devices=report.memory.min_devices).memory.fits
+    assert ask(model="llama-3.3-70b", hardware="h200-sxm", batch=128, weights=report.memory.fitting_weights).memory.fits
+    assert report.memory.fitting_weights in report.sentence
+
+
+def test_python_gets_one_sentence_too() -> None:
+    with pytest.raises(InputError, match="batch must be at least 1"):
+        Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=-1)
+    with pytest.raises(InputError, match="nothing by that name"):
+        Scenario(model="llama-3.1-8b", hardware="h100-sxm", bach=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from roofline.formulas.bounds import (
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
-from roofline.performance.sharding import Request, Shard
+from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure, structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
@@ -113,6 +113,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
     shard, wanted, fits = choice.shard.scalar(), float(choice.batch[0]), bool(choice.fits[0])
     batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
     prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    best = choice.best.scalar() if choice.best is not None and fits else None
     result = service(found.structure, shard, found.formats, found.machine, batch, prompt, output)
     return _Run(
         choice=choice,
@@ -121,7 +122,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         fits=fits,
         footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
         service=result,
-        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0]),
+        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
     )
 
 
@@ -207,7 +208,7 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
 
 
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:
-    request = Request(devices, None, None, None, None, None, found.engine.splits_tensors)
+    request = replace(found.request, devices=devices)
     try:
         return bool(choose(terms, request, found.formats, found.machine, workload([scenario])).fits[0])
     except PlanError:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.report import Bound, Share, Times
+from roofline.performance.planning import BestLimits
 from roofline.performance.serving import Service
 from roofline.performance.sharding import Shard
 from roofline.performance.timing import StepTime
@@ -48,15 +49,31 @@ def speeds(
     load: tuple[Floats, Floats],
     fits: Fits,
     request_rate: Floats = np.nan,
+    best: BestLimits | None = None,
 ) -> Speeds:
-    """All numbers of a load of (prompt, output) tokens, at a batch or, where one is given, at a request rate."""
+    """All numbers of a load of (prompt, output) tokens, at a batch or, where one is given, at a request rate.
+
+    The limit is that of the plan, or the best over all plans where those are given.
+    """
     limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
+    if best is not None:
+        limit = _Durations(
+            _known(best.ttft_s, limit.ttft_s),
+            _known(best.system_prompt_s * shard.groups, limit.prompt_s),
+            _known(best.step_s, limit.step_s),
+            _known(best.request_s, limit.request_s),
+        )
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
     short = _scaled(limit, expected, engine.prefill_time_band[0], engine.decode_time_band[0])
     long = _scaled(limit, expected, engine.prefill_time_band[1], engine.decode_time_band[1])
     case = _Case(shard, batch, load[0], load[1], fits, request_rate)
     at_limit, mean, quick, slow = _times(limit, case, False), _times(expected, case), _times(short, case), _times(long, case)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
+
+
+def _known(best: Floats, own: Floats) -> Floats:
+    """The best over plans, or the plan's own where no plan fits."""
+    return np.where(np.isfinite(best), best, own)
 
 
 def _scaled(limit: _Durations, expected: _Durations, prefill: float, decode: float) -> _Durations:

@@ -14,8 +14,6 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from roofline.adapters.files import CONFIGURATION_NAME, read_json
 from roofline.adapters.inline import is_inline, pack
@@ -97,8 +95,8 @@ def encode(scenario: Scenario) -> dict[str, str]:
 
 
 def to_query(scenario: Scenario) -> str:
-    """The query string of a scenario, with its question mark; ``?`` for the default page."""
-    return "?" + urlencode(encode(scenario), safe="/:,")
+    """The query string of a scenario, with its question mark."""
+    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,")
 
 
 def portable(scenario: Scenario) -> Scenario:
@@ -166,6 +164,9 @@ def read_scenario(path: Path) -> Scenario:
     LinkError
         The file cannot be read, is too large, or is no mapping of scenario fields.
     """
+    from ruamel.yaml import YAML  # only here: imports stay quick without it
+    from ruamel.yaml.error import YAMLError
+
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise LinkError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes: a scenario file holds a handful of fields.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from roofline.units import GIGA, duration, significant, with_prefix
+from roofline.units import duration, memory_size, significant, with_prefix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,12 @@ _SHOWN_COLUMNS = (
     "decode_bound",
 )
 _MISSING = "n/a"
+_ANY_NUMBER = 100_000
+_GRADES = {
+    "A": "facts from the vendor (grade A)",
+    "B": "facts at second hand (grade B)",
+    "C": "a fact that matters is unverified (grade C)",
+}
 
 
 def _lines(rows: list[tuple[str, str]]) -> str:
@@ -56,7 +62,7 @@ def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
     memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
     formats, ranks = answer["formats"], ", data-parallel attention" if plan["attention_data_parallel"] else ""
-    used, usable = memory["used_bytes_per_device"] / GIGA, memory["usable_bytes_per_device"] / GIGA
+    used, usable = memory_size(memory["used_bytes_per_device"]), memory_size(memory["usable_bytes_per_device"])
     rows = [
         ("question", f"{answer['model']} on {scenario['devices']:,} x {answer['hardware']}, batch {answer['batch']:,}"),
         (
@@ -72,27 +78,33 @@ def estimate_text(answer: Json) -> str:
         ("in total", _rate(answer, "output_tokens_per_s", "tokens/s")),
         ("time to first token", _span(answer, "ttft_s")),
         ("time per output token", _span(answer, "tpot_s")),
-        ("per million output tokens", f"{_number(cost['usd_per_million_output_tokens'])} USD ({cost['basis']})"),
-        ("per million input tokens", f"{_number(cost['usd_per_million_input_tokens'])} USD"),
+        ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
+        ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
+        ("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}"),
         (
             "memory of a device",
-            f"{significant(used)} of {significant(usable)} GB; at most {memory['max_batch']:,} sequences",
+            f"{used} of {usable}; at most {memory['max_batch']:,} sequences",
         ),
         ("", answer["sentence"]),
     ]
     if answer["link"]:
-        rows.append(("link", answer["link"]))
-    notes = [f"- {line}" for line in answer["reasons"]]
+        rows.append(("page", f"http://localhost:8501/{answer['link']} (while 'sh scripts/dashboard' runs)"))
+    said = ("Cost of cached input", "Does not fit", "Cannot keep up")
+    notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
+
+
+def _usd(value: float | None) -> str:
+    return _MISSING if value is None else f"{significant(value)} USD"
 
 
 def hardware_text(answer: Json) -> str:
     """A device in a few lines."""
     rows = [
-        (answer["id"], f"{answer['vendor']} {answer['name']} ({answer['year']}), grade {answer['grade']}"),
+        (answer["id"], f"{_full_name(answer)} ({answer['year']}), {_GRADES[answer['grade']]}"),
         (
             "memory",
-            f"{with_prefix(answer['memory_bytes'], 'B')}, usable {with_prefix(answer['usable_memory_bytes'], 'B')}",
+            f"{with_prefix(answer['memory_bytes'], 'B')} on the label, {memory_size(answer['usable_memory_bytes'])} usable",
         ),
         ("bandwidth", with_prefix(answer["bandwidth_bytes_per_s"], "B/s")),
     ]
@@ -101,11 +113,17 @@ def hardware_text(answer: Json) -> str:
         rows.append((f"{dtype} peak", f"{with_prefix(peak, 'FLOP/s')} dense, ridge point {significant(ridge)} FLOP/B"))
     for item in answer["links"]:
         rate = with_prefix(item["bandwidth_bytes_per_s_per_direction"], "B/s")
-        rows.append((f"{item['kind']} link", f"{item['name']}, {rate} per direction, {item['n_devices']} devices"))
+        reach = "any number of" if item["n_devices"] >= _ANY_NUMBER else f"{item['n_devices']:,}"
+        rows.append((f"{item['kind']} link", f"{item['name']}, {rate} per direction, {reach} devices"))
     if answer["tdp_w"]:
         rows.append(("power", f"{answer['tdp_w']:g} W"))
     rows += [(name, f"{fact['source']} ({fact['kind']})") for name, fact in answer["sources"].items()]
     return _lines(rows)
+
+
+def _full_name(answer: Json) -> str:
+    vendor, name = str(answer["vendor"]), str(answer["name"])
+    return name if name.lower().startswith(vendor.lower()) else f"{vendor} {name}"
 
 
 def model_text(answer: Json) -> str:

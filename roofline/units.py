@@ -88,6 +88,17 @@ def with_prefix(value: float, unit: str, digits: int = 3) -> str:
     return f"{significant(value, digits)} {unit}"
 
 
+def memory_size(value_bytes: float) -> str:
+    """A size of memory as people know it: in binary gigabytes, the unit devices are sold and shown in.
+
+    >>> memory_size(85519_826_944), memory_size(2.5e6)
+    ('79.6 GiB', '2.38 MiB')
+    """
+    if value_bytes >= GIBI / 2:
+        return f"{significant(value_bytes / GIBI)} GiB"
+    return f"{significant(value_bytes / MEBI)} MiB"
+
+
 def duration(value_s: float) -> str:
     """A time in the unit people would say.
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from roofline.adapters.configuration import model_from_configuration
-from roofline.adapters.gguf_file import model_from_gguf
 from roofline.adapters.safetensors_file import INDEX_NAME, SINGLE_NAME, stored_files, with_stored_files
 from roofline.errors import ConfigurationError, InputError
 from roofline.specs.model import ModelSpec
@@ -33,6 +32,8 @@ def load_model_file(path: str | Path) -> ModelSpec:
     found = Path(path)
     suffixes = "".join(found.suffixes[-3:]).lower()
     if suffixes.endswith(".gguf"):
+        from roofline.adapters.gguf_file import model_from_gguf  # on use: the library imports fast
+
         return model_from_gguf(found)
     stored: Path | None = None
     if suffixes.endswith((".safetensors", ".safetensors.index.json")):

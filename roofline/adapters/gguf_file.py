@@ -139,9 +139,7 @@ def _joined(headers: list[GgufHeader]) -> list[StoredTensor]:
     first = headers[0].metadata
     n_files, n_tensors = first.get("split.count", 1), first.get("split.tensors.count")
     if isinstance(n_files, int) and n_files > 1 and n_files != len(headers):
-        raise InputError(
-            f"This is one of {n_files:,} files of a model; the others must lie beside it under their published names."
-        )
+        raise InputError(f"This is one of {n_files:,} files of a model; the others must lie beside it, named as published.")
     tensors = {t.name: t for header in headers for t in header.tensors}
     total = sum(len(header.tensors) for header in headers)
     if total != len(tensors):
@@ -161,7 +159,7 @@ def _sorted(metadata: Metadata, tensors: Iterable[StoredTensor]) -> tuple[list[d
             ends.append(tensor)
         elif int(found["layer"]) >= len(layers):
             raise ConfigurationError(
-                f"The tensor {shown(tensor.name)} is of a layer beyond the {len(layers):,} that the file states."
+                f"The tensor {shown(tensor.name)} is beyond the {len(layers):,} layers that the file states."
             )
         else:
             layers[int(found["layer"])][found["rest"]] = tensor

@@ -207,7 +207,8 @@ class _Parser:
         n_tensors, n_keys = self._source.number("Q"), self._source.number("Q")
         if n_tensors > MAX_TENSORS or n_keys > MAX_KEYS:
             raise ConfigurationError(
-                f"{self._name} announces {n_tensors:,} tensors and {n_keys:,} keys; at most {MAX_TENSORS:,} and {MAX_KEYS:,} are read."
+                f"{self._name} announces {n_tensors:,} tensors and {n_keys:,} keys;"
+                f" at most {MAX_TENSORS:,} and {MAX_KEYS:,} are read."
             )
         return n_tensors, n_keys
 

@@ -48,113 +48,22 @@ WINDOWS: Mapping[str, WindowHabit] = {
 """``set_swa_pattern`` of the loaders in llama.cpp's ``src/models``; phi3 as in its reference attention class."""
 
 KNOWN = frozenset(
-    [
-        "apertus",
-        "arcee",
-        "arctic",
-        "baichuan",
-        "bailingmoe",
-        "bailingmoe2",
-        "bitnet",
-        "bloom",
-        "chatglm",
-        "codeshell",
-        "command-r",
-        "dbrx",
-        "deci",
-        "deepseek",
-        "deepseek2",
-        "dots1",
-        "ernie4_5",
-        "ernie4_5-moe",
-        "exaone",
-        "falcon",
-        "falcon-h1",
-        "gemma",
-        "gemma4",
-        "glm-dsa",
-        "glm4",
-        "glm4moe",
-        "gpt2",
-        "gptj",
-        "gptneox",
-        "granite",
-        "granitehybrid",
-        "granitemoe",
-        "grok",
-        "hunyuan-dense",
-        "hunyuan-moe",
-        "internlm2",
-        "jais",
-        "jamba",
-        "kimi-linear",
-        "lfm2",
-        "lfm2moe",
-        "llama",
-        "mamba",
-        "mamba2",
-        "mimo2",
-        "minicpm",
-        "minicpm3",
-        "minimax-m2",
-        "mistral3",
-        "mpt",
-        "nemotron",
-        "nemotron_h",
-        "nemotron_h_moe",
-        "olmo",
-        "olmoe",
-        "openelm",
-        "orion",
-        "phi2",
-        "phimoe",
-        "plamo",
-        "plm",
-        "qwen",
-        "qwen2",
-        "qwen2moe",
-        "qwen2vl",
-        "qwen3",
-        "qwen3moe",
-        "qwen3next",
-        "qwen3vl",
-        "qwen3vlmoe",
-        "qwen35",
-        "qwen35moe",
-        "refact",
-        "seed_oss",
-        "smollm3",
-        "stablelm",
-        "starcoder",
-        "starcoder2",
-        "step35",
-        "xverse",
-    ]
+    """
+    apertus arcee arctic baichuan bailingmoe bailingmoe2 bitnet bloom chatglm codeshell command-r dbrx deci deepseek
+    deepseek2 dots1 ernie4_5 ernie4_5-moe exaone falcon falcon-h1 gemma gemma4 glm-dsa glm4 glm4moe gpt2 gptj gptneox
+    granite granitehybrid granitemoe grok hunyuan-dense hunyuan-moe internlm2 jais jamba kimi-linear lfm2 lfm2moe llama
+    mamba mamba2 mimo2 minicpm minicpm3 minimax-m2 mistral3 mpt nemotron nemotron_h nemotron_h_moe olmo olmoe openelm
+    orion phi2 phimoe plamo plm qwen qwen2 qwen2moe qwen2vl qwen3 qwen3moe qwen3next qwen3vl qwen3vlmoe qwen35 qwen35moe
+    refact seed_oss smollm3 stablelm starcoder starcoder2 step35 xverse
+    """.split()  # noqa: SIM905
 ) | set(WINDOWS)
 """Decoders whose keys and tensors say all that matters here."""
 
 ENCODERS = frozenset(
-    [
-        "bert",
-        "clip",
-        "dream",
-        "eurobert",
-        "gemma-embedding",
-        "jina-bert-v2",
-        "jina-bert-v3",
-        "llada",
-        "llada-moe",
-        "llama-embed",
-        "mmproj",
-        "modern-bert",
-        "neo-bert",
-        "nomic-bert",
-        "nomic-bert-moe",
-        "rnd1",
-        "t5",
-        "t5encoder",
-        "wavtokenizer-dec",
-    ]
+    """
+    bert clip dream eurobert gemma-embedding jina-bert-v2 jina-bert-v3 llada llada-moe llama-embed mmproj modern-bert
+    neo-bert nomic-bert nomic-bert-moe rnd1 t5 t5encoder wavtokenizer-dec
+    """.split()  # noqa: SIM905
 )
 """Architectures that do not generate token by token from what came before."""
 
@@ -174,8 +83,8 @@ STRUCTURAL_WORDS = (
 """Parts of keys that speak of structure: not to be passed over where their meaning is not known."""
 
 HARMLESS = re.compile(
-    r"epsilon|scale|clamp|bias|temperature|norm|gating_func|relative_buckets|softcap|causal|_length$|_lora_rank$"
-    r"|full_attention_interval|interleave_moe_layer_step|moe_every_n_layers|expert_shared_count|logit|dt_b_c_rms|^rope\."
+    r"epsilon|scale|clamp|bias|temperature|norm|gating_func|relative_buckets|softcap|causal|_length(_mla|_swa)?$|_lora_rank$|latent_size"
+    r"|full_attention_interval|interleave_moe_layer_step|moe_every_n_layers|expert_shared_count|logit|dt_b_c_rms|^rope\.|head_count|window_pattern"
 )
 """Keys that change values, or repeat what the shapes of the tensors say."""
 
@@ -265,7 +174,9 @@ class Metadata:
         pattern = self.raw("attention.sliding_window_pattern")
         if isinstance(pattern, tuple):
             return bool(self._of_layer("attention.sliding_window_pattern", pattern, layer))
-        period = self.optional("attention.sliding_window_pattern") if pattern is not None else habit and habit.period
+        period = habit.period if habit is not None else None
+        if pattern is not None:
+            period = self.optional("attention.sliding_window_pattern") or 0
         if period is None:
             raise ConfigurationError(
                 f"The architecture {shown(self.architecture)} has a sliding window, but nothing says which layers have it."

@@ -211,14 +211,8 @@ def _vector(stored: StoredTensor, role: Role, suffix: str) -> Tensor:
     )
 
 
-def cut(tensor: Tensor, pieces: tuple[tuple[str, str, Split, int], ...]) -> list[Tensor]:
-    """A fused matrix into its parts: operator, module, split and rows of each."""
-    return [
-        tensor.model_copy(update={"operator": operator, "module": module, "split": split, "n_out": rows})
-        for operator, module, split, rows in pieces
-    ]
-
-
 def reshaped(stored: StoredTensor, n_in: int) -> StoredTensor:
     """The same numbers as rows of another length."""
+    if stored.n_parameters % n_in:
+        raise ConfigurationError(f"The tensor {shown(stored.name)} has the shape {shown(stored.shape)}: no rows of {n_in:,}.")
     return replace(stored, shape=(n_in, stored.n_parameters // n_in))

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import TypeGuard
 
 from roofline.adapters.fields import MAX_LAYERS, shown
 from roofline.errors import ConfigurationError, InputError
@@ -228,7 +229,7 @@ def _stored(name: str, entry: object) -> Stored:
     return Stored(dtype, n_elements, n_bytes)
 
 
-def _are_counts(value: object) -> bool:
+def _are_counts(value: object) -> TypeGuard[list[int]]:
     """Whether this is a short list of whole numbers from zero up."""
     if not isinstance(value, list) or len(value) > 16:
         return False

@@ -10,6 +10,7 @@ from roofline.answers.report import BatchCurve, Plan, Report
 from roofline.answers.resolve import resolve
 from roofline.answers.speeds import bounds, speeds
 from roofline.formulas.bounds import arithmetic_intensity_flops_per_byte
+from roofline.performance.planning import Workload, choose
 from roofline.performance.serving import service
 from roofline.performance.sharding import Shard
 from roofline.performance.timing import StepTime
@@ -21,14 +22,18 @@ _MOST_DOUBLINGS = 24
 
 
 def batch_curve(report: Report) -> BatchCurve:
-    """The plan of a report at batches from one to beyond what fits."""
+    """The plan of a report at batches from one to beyond what fits; the limit over all plans, as in the report."""
     found = resolve(report.scenario)
     shard = shard_of(report.plan)
     batch = _batches(report.memory.max_batch, report.batch)
     fits = batch <= report.memory.max_batch
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
     result = service(found.structure, shard, found.formats, found.machine, batch, *load)
-    found_speeds = speeds(result, shard, found.engine, batch, load, fits)
+    best = None
+    if report.scenario.batch is not None:
+        points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
+        best = choose(found.structure, found.request, found.formats, found.machine, points).best
+    found_speeds = speeds(result, shard, found.engine, batch, load, fits, best=best)
     price = device_price(report.scenario, found.price)
 
     def usd(rate: Floats) -> Floats | None:

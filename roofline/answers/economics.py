@@ -56,7 +56,7 @@ def market_price(accelerator: Accelerator) -> DevicePrice:
         electricity_usd_per_kwh=ELECTRICITY_USD_PER_KWH,
     )
     basis = (
-        f"owned: {bought[1]}, {LIFE_YEARS:g} years, {RESIDUAL_FRAC:.0%} left, "
+        f"owned: {bought[1]}, {LIFE_YEARS:g} years, {RESIDUAL_FRAC:.0%} residual value, "
         f"{power_w:g} W at {ELECTRICITY_USD_PER_KWH:g} USD/kWh"
     )
     return DevicePrice(float(owned), basis)
@@ -75,6 +75,25 @@ def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats
     return per_token * PER_MILLION
 
 
+def _at_rate(scenario: Scenario, price: DevicePrice, found: Speeds) -> tuple[float | None, float | None]:
+    """Price of a million input and output tokens where requests arrive at a rate: the whole bill, split by device time.
+
+    An hour of all devices buys the requests of an hour, however busy they are. Prefill and decode share it as they share the
+    time: a request takes ``T / prefill rate`` and ``G tau / B`` of it.
+    """
+    step = float(found.expected.decode_step_s)
+    if scenario.request_rate is None or price.usd_per_h is None or not np.isfinite(step):
+        return None, None
+    per_request = usd_per_million(scenario, price, scenario.request_rate)
+    prefill_s = scenario.input_tokens / float(found.expected.prefill_tokens_per_s)
+    decode_s = 1.0 / scenario.request_rate - prefill_s
+    share = prefill_s / (prefill_s + max(decode_s, 0.0))
+    if per_request is None:
+        return None, None
+    bill = float(per_request)
+    return bill * share / scenario.input_tokens, bill * (1.0 - share) / scenario.output_tokens
+
+
 def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds) -> Cost:
     """Cost of input and output tokens, each charged for the device time it takes."""
     price = device_price(scenario, market)
@@ -85,6 +104,8 @@ def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, foun
         return None if value is None or not np.isfinite(value) else float(value)
 
     inputs, outputs = usd(expected.prefill_tokens_per_s), usd(expected.output_tokens_per_s)
+    if scenario.request_rate is not None:
+        inputs, outputs = _at_rate(scenario, price, found)
     blended = None
     if inputs is not None and outputs is not None:
         blended = float(

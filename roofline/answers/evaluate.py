@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from roofline.answers.economics import cost
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
-from roofline.answers.speeds import Speeds, ranked, speeds
+from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
 from roofline.errors import PlanError
 from roofline.formulas.bounds import (
@@ -25,13 +25,16 @@ from roofline.formulas.bounds import (
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
-from roofline.performance.sharding import Request, Shard, candidates
+from roofline.performance.sharding import Shard
+from roofline.performance.structure import Structure, structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 
 _DEVICE_LADDER = tuple(sorted({m * 2**k for k in range(17) for m in (1, 3)}))
 """Counts of devices tried when a load does not fit."""
+_NARROWER_WEIGHTS = ("fp8", "q6_k", "q4_k_m", "q3_k_m", "q2_k")
+"""Formats tried when a load does not fit, widest first."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def evaluate(scenario: Scenario) -> Report:
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
     filling = experts * _copies(run.shard, found)
+    sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
     return Report(
         scenario=scenario,
         model_name=found.model.name,
@@ -76,6 +80,8 @@ def evaluate(scenario: Scenario) -> Report:
         memory=memory,
         critical_batch_dense=dense,
         critical_batch_with_experts=experts,
+        critical_batch_system=filling,
+        sustained_requests_per_s=sustained,
         ridge_flops_per_byte=float(
             ridge_point_flops_per_byte(
                 peak_flops_per_s=found.formats.gemm_flops_per_s,
@@ -84,19 +90,19 @@ def evaluate(scenario: Scenario) -> Report:
         ),
         peak_flops_per_s={dtype: fact.base for dtype, fact in found.accelerator.peaks.items()},
         bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
-        limit=times.limit,
-        expected=times.expected,
-        expected_low=times.low,
-        expected_high=times.high,
+        limit=scalar_times(times.limit),
+        expected=scalar_times(times.expected),
+        expected_low=scalar_times(times.low),
+        expected_high=scalar_times(times.high),
         bound=bounds,
         shares=shares,
         mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
         mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
         cost=price,
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
-        sentence=sentence(found, run.batch, run.service.decode, shares["decode"], memory, doubled, filling),
+        sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
         assumptions=assumptions(found, scenario),
-        reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used)),
+        reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used), sustained),
         sources=source_lines(found),
     )
 
@@ -107,6 +113,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
     shard, wanted, fits = choice.shard.scalar(), float(choice.batch[0]), bool(choice.fits[0])
     batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
     prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    best = choice.best.scalar() if choice.best is not None and fits else None
     result = service(found.structure, shard, found.formats, found.machine, batch, prompt, output)
     return _Run(
         choice=choice,
@@ -115,7 +122,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         fits=fits,
         footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
         service=result,
-        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits),
+        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
     )
 
 
@@ -170,24 +177,42 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         fits=fits,
         max_batch=int(room.max_batch),
         min_devices=None if fits else fewest_devices(scenario, found),
+        fitting_weights=None if fits else fitting_weights(scenario, found),
     )
 
 
+def sustained_requests_per_s(scenario: Scenario, found: Resolved) -> float:
+    """Requests a second that the best plan keeps up with when all that fit run at once; 0 where nothing fits."""
+    open_load = scenario.model_copy(update={"request_rate": None, "batch": None})
+    run = _run(open_load, found)
+    return float(run.speeds.expected.requests_per_s) if run.fits else 0.0
+
+
 def fewest_devices(scenario: Scenario, found: Resolved) -> int | None:
-    """Fewest devices, on a ladder of counts, that some legal plan fits this load on; ``None`` where none of them does."""
-    batch = float(scenario.batch or 1)
-    tokens = float(scenario.input_tokens + scenario.output_tokens)
+    """Fewest devices, on a ladder of counts, on which some legal plan carries this load; ``None`` where none of them does."""
+    asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     for n in _DEVICE_LADDER:
-        if n <= scenario.devices:
-            continue
-        try:
-            shards = candidates(found.structure, Request(n, None, None, None, None, None, found.engine.splits_tensors))
-        except PlanError:
-            continue
-        room = footprint(found.structure, tokens, float(scenario.input_tokens), shards, found.formats, found.machine)
-        if bool(np.any(np.asarray(room.max_batch) >= batch)):
+        if n > scenario.devices and _carries(asked, found.structure, n, found):
             return int(n)
     return None
+
+
+def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
+    """The widest common weight format in which the load fits on the same devices."""
+    asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
+    now = weight_bytes(found.model, found.formats.weights_id)
+    for name in _NARROWER_WEIGHTS:
+        if weight_bytes(found.model, name) < now and _carries(asked, structure(found.model, name), scenario.devices, found):
+            return name
+    return None
+
+
+def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:
+    request = replace(found.request, devices=devices)
+    try:
+        return bool(choose(terms, request, found.formats, found.machine, workload([scenario])).fits[0])
+    except PlanError:
+        return False
 
 
 def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memory) -> float | None:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from roofline.answers.report import Explanation, Input, Report
-from roofline.units import GIGA, Floats, duration, significant, with_prefix
+from roofline.units import Floats, duration, memory_size, significant, with_prefix
 
-_STEP = "T = sum over operators of smax(F / (gamma P), Q / (beta W)) + collectives + layers x tau_L + tau_S + tau_q B"
+_STEP = (
+    "T = sum over operators of smax(FLOPs / (gamma peak), bytes / (beta bandwidth)) "
+    "+ collectives + layers x tau_L + tau_S + tau_q B, with smax(x, y) = sqrt(x^2 + y^2)"
+)
+_SYMBOLS = {
+    "share of memory bandwidth": "beta",
+    "share of the dense peak": "gamma",
+    "time per layer, s": "tau_L",
+    "time per step, s": "tau_S",
+    "time per sequence and step, s": "tau_q",
+}
+_RATED = "requests/s x output tokens: what arrives is what leaves"
 _ROOFLINE = "S. Williams, A. Waterman, D. Patterson, Roofline, Commun. ACM 52(4), 2009"
 
 
@@ -40,17 +51,19 @@ def _per_user(report: Report) -> Explanation:
             Input("computed per device and step", with_prefix(work, "FLOP"), "ledger"),
             Input("mean context", f"{report.context_tokens:,.0f} tokens", "prompt plus half the output"),
             *_facts(report),
+            *(Input(f"{_SYMBOLS[a.name]}: {a.name}", a.value, a.basis) for a in report.assumptions if a.name in _SYMBOLS),
         ),
         citation=_ROOFLINE,
     )
 
 
 def _total(report: Report) -> Explanation:
-    step = float(report.expected.decode_step_s)
+    step, rate = float(report.expected.decode_step_s), report.scenario.request_rate
+    made = f"{significant(rate)} x {report.scenario.output_tokens:,}" if rate else f"{report.batch:,} / {duration(step)}"
     return Explanation(
         title="Output tokens per second of the whole system",
-        equation="B / T: every sequence gets one token per step",
-        substituted=f"{report.batch:,} / {duration(step)} = {significant(float(report.expected.output_tokens_per_s))} tokens/s",
+        equation=_RATED if rate else "B / T: every sequence gets one token per step",
+        substituted=f"{made} = {significant(float(report.expected.output_tokens_per_s))} tokens/s",
         inputs=(
             Input("sequences at once", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),
             Input("step", duration(step), "see tokens per second for one user"),
@@ -72,7 +85,8 @@ def _cost(report: Report) -> Explanation:
     shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
     return Explanation(
         title="USD per million output tokens",
-        equation="n x price / (3600 x rate x utilisation) x 1,000,000",
+        equation="n x price / (3600 x rate x utilisation) x 1,000,000"
+        + (" x the share of device time that decode takes" if scenario.request_rate else ""),
         substituted=f"{scenario.devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
         inputs=(
             Input("price of a device", price, cost.basis),
@@ -92,7 +106,7 @@ def _memory(report: Report) -> Explanation:
     memory = report.memory
 
     def gb(value: Floats) -> str:
-        return f"{significant(float(value) / GIGA)} GB"
+        return memory_size(float(value))
 
     parts = (
         ("weights", memory.weights_bytes_per_device),

@@ -49,7 +49,9 @@ class Memory:
     max_batch: int
     """Most sequences that fit over the whole system; 0 when the weights alone do not."""
     min_devices: int | None
-    """Fewest devices that hold this load, where that is more than there are and known."""
+    """Fewest devices that carry this load, where that is more than there are and known."""
+    fitting_weights: str | None
+    """The widest common weight format in which this load fits, where it does not as asked."""
 
     @property
     def used_bytes_per_device(self) -> Floats:
@@ -111,6 +113,9 @@ class OperatorRow:
     limit_s: float
     expected_s: float
     bound: Bound
+    """Of the limit."""
+    expected_bound: Bound
+    """Of the expected time: few tokens leave arithmetic units half empty."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,10 @@ class Report:
     memory: Memory
     critical_batch_dense: float
     critical_batch_with_experts: float
+    critical_batch_system: float
+    """Sequences at once over the whole system that fill the arithmetic units: every replica and stage its own."""
+    sustained_requests_per_s: float | None
+    """Most requests a second this system keeps up with, where a request rate is asked for."""
     ridge_flops_per_byte: float
     peak_flops_per_s: dict[str, float]
     bandwidth_bytes_per_s: float

@@ -36,6 +36,7 @@ def _operator(phase: Phase, row: OpTime) -> OperatorRow:
         limit_s=float(row.limit_s),
         expected_s=float(row.expected_s),
         bound="compute" if compute > memory else "memory",
+        expected_bound="compute" if float(row.compute_s) > float(row.memory_s) else "memory",
     )
 
 
@@ -59,6 +60,7 @@ def _together(a: OperatorRow, b: OperatorRow) -> OperatorRow:
         limit_s=a.limit_s + b.limit_s,
         expected_s=a.expected_s + b.expected_s,
         bound="compute" if compute > memory else "memory",
+        expected_bound=a.expected_bound if a.expected_s >= b.expected_s else b.expected_bound,
     )
 
 
@@ -78,5 +80,6 @@ def _network_row(phase: Phase, item: NetworkTime) -> OperatorRow:
         memory_limit_s=0.0,
         limit_s=float(item.limit_s),
         expected_s=float(item.transfer_s + item.latency_s),
-        bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
+        bound="network",
+        expected_bound="network" if float(item.transfer_s) >= float(item.latency_s) else "latency",
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.report import Bound, Share, Times
+from roofline.performance.planning import BestLimits
 from roofline.performance.serving import Service
 from roofline.performance.sharding import Shard
 from roofline.performance.timing import StepTime
@@ -16,6 +17,10 @@ from roofline.units import Floats
 
 Fits = bool | NDArray[np.bool_]
 """Whether a load fits, for one or for many."""
+
+
+_LEAST_SHARE = 1e-3
+"""Of a second that decode keeps at the slow end of a band, however much prefill wants."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,37 @@ class _Durations:
 
 
 def speeds(
-    result: Service, shard: Shard, engine: EngineProfile, batch: Floats, load: tuple[Floats, Floats], fits: Fits
+    result: Service,
+    shard: Shard,
+    engine: EngineProfile,
+    batch: Floats,
+    load: tuple[Floats, Floats],
+    fits: Fits,
+    request_rate: Floats = np.nan,
+    best: BestLimits | None = None,
 ) -> Speeds:
-    """All numbers of a load of (prompt, output) tokens."""
+    """All numbers of a load of (prompt, output) tokens, at a batch or, where one is given, at a request rate.
+
+    The limit is that of the plan, or the best over all plans where those are given.
+    """
     limit = _Durations(result.limit_ttft_s, result.limit_prompt_s, result.decode.limit_s, result.limit_request_s)
+    if best is not None:
+        limit = _Durations(
+            _known(best.ttft_s, limit.ttft_s),
+            _known(best.system_prompt_s * shard.groups, limit.prompt_s),
+            _known(best.step_s, limit.step_s),
+            _known(best.request_s, limit.request_s),
+        )
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
-    short = _scaled(limit, expected, engine, 0)
-    long = _scaled(limit, expected, engine, 1)
-    at_limit, mean = _times(limit, shard, batch, load, fits), _times(expected, shard, batch, load, fits)
-    quick, slow = _times(short, shard, batch, load, fits), _times(long, shard, batch, load, fits)
+    short, long = _scaled(limit, expected, engine, 0), _scaled(limit, expected, engine, 1)
+    case = _Case(shard, batch, load[0], load[1], fits, request_rate)
+    at_limit, mean, quick, slow = _times(limit, case, False), _times(expected, case), _times(short, case), _times(long, case)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
+
+
+def _known(best: Floats, own: Floats) -> Floats:
+    """The best over plans, or the plan's own where no plan fits."""
+    return np.where(np.isfinite(best), best, own)
 
 
 def _scaled(limit: _Durations, expected: _Durations, engine: EngineProfile, end: int) -> _Durations:
@@ -60,21 +86,37 @@ def _scaled(limit: _Durations, expected: _Durations, engine: EngineProfile, end:
     )
 
 
-def _times(d: _Durations, shard: Shard, batch: Floats, load: tuple[Floats, Floats], fits: Fits) -> Times:
-    prompt, outputs = load
-    known = np.where(fits, 1.0, np.nan)
-    ttft, step = d.ttft_s * known, d.step_s * known
-    wall = d.request_s * known
+@dataclass(frozen=True)
+class _Case:
+    """What durations become rates for."""
+
+    shard: Shard
+    batch: Floats
+    prompt_tokens: Floats
+    output_tokens: Floats
+    fits: Fits
+    request_rate: Floats
+
+
+def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
+    """Rates from durations; at a request rate, what arrives is what leaves, and prefill takes its share of every second."""
+    shard, batch, prompt, outputs = case.shard, case.batch, case.prompt_tokens, case.output_tokens
+    known = np.where(case.fits, 1.0, np.nan)
+    ttft, step, wall = d.ttft_s * known, d.step_s * known, d.request_s * known
+    rated = np.isfinite(case.request_rate)
+    rate = np.where(rated, case.request_rate, 0.0)
+    left = np.maximum(1.0 - rate * d.prompt_s / shard.groups, _LEAST_SHARE) if takes_turns else 1.0
+    tpot = step / left
     return Times(
         ttft_s=ttft,
         prefill_tokens_per_s=prompt * shard.groups / d.prompt_s * known,
-        tpot_s=step,
-        tpot_including_ttft_s=(ttft + (outputs - 1.0) * step) / outputs,
+        tpot_s=tpot,
+        tpot_including_ttft_s=(ttft + (outputs - 1.0) * tpot) / outputs,
         decode_step_s=step,
-        tokens_per_s_per_user=1.0 / step,
-        output_tokens_per_s=batch / step,
-        requests_per_s=batch / wall,
-        request_output_tokens_per_s=batch * outputs / wall,
+        tokens_per_s_per_user=1.0 / tpot,
+        output_tokens_per_s=np.where(rated, rate * outputs * known, batch / step),
+        requests_per_s=np.where(rated, rate * known, batch / wall),
+        request_output_tokens_per_s=np.where(rated, rate * outputs * known, batch * outputs / wall),
     )
 
 
@@ -120,3 +162,8 @@ def bounds(step: StepTime, shape: tuple[int, ...]) -> NDArray[np.object_]:
     stacked = np.stack([np.broadcast_to(np.asarray(seconds), shape) for seconds in found.values()])
     named: NDArray[np.object_] = np.array(list(found), dtype=object)[np.argmax(stacked, axis=0)]
     return named
+
+
+def scalar_times(times: Times) -> Times:
+    """The same numbers as plain floats."""
+    return Times(*(float(getattr(times, field.name)) for field in fields(Times)))

@@ -9,8 +9,9 @@ from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
 from roofline.specs.hardware import Fact
 from roofline.specs.scenario import Scenario
-from roofline.units import GIGA, duration, significant
+from roofline.units import duration, memory_size, significant
 
+_TIGHT = 0.97
 _TAKES: dict[Bound, str] = {
     "compute": "go into arithmetic",
     "memory": "read weights and cache",
@@ -29,18 +30,24 @@ _NOUN: dict[Bound, str] = {
 
 def sentence(
     found: Resolved,
+    scenario: Scenario,
     batch: float,
     decode: StepTime,
     shares: tuple[Share, ...],
     memory: Memory,
     doubled_step_s: float | None,
     critical_tokens: float,
+    sustained: float | None,
 ) -> str:
-    """What binds decode, and what would change it."""
+    """What binds decode, and what would change it; or what is missing where the load cannot be carried."""
     if not memory.fits:
-        return does_not_fit(found, memory)
+        return not_carried(found, scenario, memory, sustained)
     step, bound, longest = float(decode.expected_s), shares[0].bound, shares[0].seconds
     text = f"Decode is bound by {_NOUN[bound]}: {duration(longest)} of {duration(step)} a step {_TAKES[bound]}."
+    if sustained is not None:
+        return (
+            f"{text} {batch:,.0f} sequences decode at once; the system keeps up with about {significant(sustained)} requests/s."
+        )
     if batch >= critical_tokens:
         text += f" The batch is past the {significant(critical_tokens)} sequences at which weights stop setting the pace"
     else:
@@ -52,15 +59,30 @@ def sentence(
     return f"{text}; doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed."
 
 
-def does_not_fit(found: Resolved, memory: Memory) -> str:
+def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: float | None) -> str:
     """How much is missing, and what would do."""
-    used, usable = float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
-    text = f"Does not fit: a device needs {significant(used / GIGA)} GB and has {significant(usable / GIGA)} GB."
-    if memory.max_batch >= 1:
-        return f"{text} At most {memory.max_batch:,} sequences of this length fit."
+    if scenario.request_rate is not None and sustained:
+        asked = significant(scenario.request_rate)
+        text = f"Cannot keep up: {asked} requests/s are asked for and about {significant(sustained)} are possible."
+    elif memory.max_batch >= 1:
+        most = "1 sequence fits" if memory.max_batch == 1 else f"{memory.max_batch:,} sequences fit"
+        text = f"Does not fit: {scenario.batch or 1:,} sequences are asked for and at most {most} at this length."
+    else:
+        used, usable = memory_size(float(memory.used_bytes_per_device)), memory_size(float(memory.usable_bytes_per_device))
+        text = f"Does not fit: a device needs {used} and has {usable}."
+    remedies = []
     if memory.min_devices is not None:
-        return f"{text} {memory.min_devices:,} x {found.accelerator.id} would hold it, or a smaller weight format."
-    return f"{text} Try a smaller weight format or a device with more memory."
+        remedies.append(f"{memory.min_devices:,} x {found.accelerator.id}")
+    if memory.fitting_weights is not None:
+        remedies.append(f"{memory.fitting_weights} weights")
+    return f"{text} {_either(remedies)}"
+
+
+def _either(remedies: list[str]) -> str:
+    if not remedies:
+        return "Try a smaller load, or a device with more memory."
+    chosen = " or ".join(remedies)
+    return f"{chosen[0].upper()}{chosen[1:]} would do."
 
 
 def plan_reason(choice: Choice, request: Request) -> str:
@@ -71,8 +93,10 @@ def plan_reason(choice: Choice, request: Request) -> str:
         return "As asked."
     if not choice.n_feasible[0]:
         return f"None of {choice.n_candidates} legal plans fits; this one comes nearest."
-    asked = "of those with the ways asked for" if request.is_manual else "legal"
-    return f"Highest expected output rate among the {choice.n_feasible[0]} of {choice.n_candidates} {asked} plans that fit."
+    asked = "with the ways asked for" if request.is_manual else "legal"
+    if choice.n_feasible[0] == 1:
+        return f"The only one of {choice.n_candidates} {asked} plans that fits."
+    return f"Soonest to finish its requests among the {choice.n_feasible[0]} of {choice.n_candidates} {asked} plans that fit."
 
 
 def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
@@ -112,11 +136,15 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     return tuple(found_rows)
 
 
-def reasons(found: Resolved, scenario: Scenario, memory: Memory, price: Cost, devices_used: int) -> tuple[str, ...]:
+def reasons(
+    found: Resolved, scenario: Scenario, memory: Memory, price: Cost, devices_used: int, sustained: float | None
+) -> tuple[str, ...]:
     """Why something is null, was substituted or deserves a second look."""
     lines = list(found.formats.notes) + list(found.machine.notes)
     if not memory.fits:
-        lines.append(does_not_fit(found, memory))
+        lines.append(not_carried(found, scenario, memory, sustained))
+    elif float(memory.used_bytes_per_device) > _TIGHT * float(memory.usable_bytes_per_device):
+        lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
     lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")

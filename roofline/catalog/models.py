@@ -97,13 +97,16 @@ def load_model(ref: str) -> ModelSpec:
         return _entry_model(found)
     if _is_path(ref):
         return load_model_file(ref)
-    if hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable():
-        return _hub_model(ref)
-    raise UnknownIdError("models", ref, model_ids())
+    return _hub_model(ref)
 
 
+@lru_cache(maxsize=64)
 def _hub_model(ref: str) -> ModelSpec:
-    """A model of the Hub; one that is not there is an unknown id like any other."""
+    """A model of the Hub; where there is no Hub or no such repository, an unknown id like any other."""
+    from roofline.adapters import hub  # on use: the library imports fast
+
+    if not (hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable()):
+        raise UnknownIdError("models", ref, model_ids())
     try:
         return hub.model_from_hub(ref)
     except hub.HubError as error:

@@ -135,8 +135,10 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
     )
 
 
-def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile) -> Rates:
-    """Resolve the three formats and the peak each part of the arithmetic runs at."""
+def rates(
+    scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile | None = None
+) -> Rates:
+    """Resolve the three formats and the peak each part of the arithmetic runs at, in an engine's way where one is given."""
     notes: list[str] = []
     stored = load_format(scenario.weights or model.stored_format)
     weights = _checked(stored, "weights")
@@ -154,7 +156,7 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
     attention = gemm if narrow_attention and gemm == "fp8" else wide
     if gemm in _SIXTEEN_BIT:
         wide = attention = gemm
-    half: Dtype = "fp16_acc16" if engine.half_sums and "fp16_acc16" in accelerator.peaks else wide
+    half: Dtype = "fp16_acc16" if engine is not None and engine.half_sums and "fp16_acc16" in accelerator.peaks else wide
     if weights.id == "fp16" and gemm == wide:
         gemm = wide = half
     return Rates(
@@ -180,10 +182,10 @@ def _checked(number_format: NumberFormat, role: str) -> NumberFormat:
     return number_format
 
 
-def _default_activations(weights: NumberFormat, accelerator: Accelerator, engine: EngineProfile) -> NumberFormat:
+def _default_activations(weights: NumberFormat, accelerator: Accelerator, engine: EngineProfile | None) -> NumberFormat:
     """FP8 weights run on FP8 units, NVFP4 on FP4 ones and GGUF blocks on INT8 ones, where there are any; else in 16 bit."""
     blocks = weights.family in ("gguf", "gguf mix") and weights.bits_per_weight < _WIDE_BITS
-    if blocks and engine.kind == "llama.cpp" and "int8" in accelerator.peaks:
+    if blocks and engine is not None and engine.kind == "llama.cpp" and "int8" in accelerator.peaks:
         return load_format("int8")
     if weights.arithmetic in ("fp8", "fp4") and "activations" in weights.roles and weights.arithmetic in accelerator.peaks:
         return load_format("fp8" if weights.arithmetic == "fp8" else weights.id)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.errors import PlanError
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.memory import Footprint, footprint
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
@@ -15,7 +14,8 @@ from roofline.performance.sharding import Request, Shard, candidates
 from roofline.performance.structure import Structure
 from roofline.units import Floats
 
-_FIXED_POINT_STEPS = 40
+_BISECTIONS = 60
+_MOST_SEQUENCES = 1e9
 _TIE = 1e-9
 """Plans whose rates differ by less than this share count as equal: the one with fewer tensor ways is taken."""
 
@@ -31,6 +31,22 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class BestLimits:
+    """Each limit over all plans that fit, whatever plan is chosen: nothing these devices can do is faster."""
+
+    ttft_s: Floats
+    system_prompt_s: Floats
+    """Time between prompts of the whole system."""
+    step_s: Floats
+    request_s: Floats
+
+    def scalar(self) -> BestLimits:
+        """Those of an array of one load, as numbers."""
+        fields = (self.ttft_s, self.system_prompt_s, self.step_s, self.request_s)
+        return BestLimits(*(float(np.asarray(values)[0]) for values in fields))
+
+
+@dataclass(frozen=True)
 class Choice:
     """For each load the plan, the batch it runs and whether that fits."""
 
@@ -39,6 +55,8 @@ class Choice:
     max_batch: NDArray[np.float64]
     n_candidates: int
     n_feasible: NDArray[np.int64]
+    best: BestLimits | None
+    """Where there is more than one candidate and a batch is given."""
 
     @property
     def fits(self) -> NDArray[np.bool_]:
@@ -50,8 +68,8 @@ def choose(structure: Structure, request: Request, formats: Rates, machine: Mach
     """For each load, the candidate that is expected to finish its requests soonest, among those that fit.
 
     Compared is the expected output rate with prefill included, at the given batch or at the largest that fits each
-    candidate; at a request rate, the expected step. A given batch is never run on a plan whose limit is worse than that of
-    some plan for one device fewer: more devices do not slow a limit down. Where nothing fits, the candidate nearest to it.
+    candidate; at a request rate, the expected step. Where nothing fits, the candidate nearest to it. Candidates for more
+    devices include, or improve on, those for fewer, so that more devices are never expected to be slower.
     """
     shards = candidates(structure, request)
     n = np.size(np.asarray(shards.tensor))
@@ -62,10 +80,11 @@ def choose(structure: Structure, request: Request, formats: Rates, machine: Mach
     most = np.broadcast_to(np.asarray(room.max_batch), shape)
     batch = np.broadcast_to(scene.wanted_batch(shards, most), shape)
     feasible = most >= np.maximum(1.0, batch)
+    best: BestLimits | None = None
     if n == 1:
         index = np.zeros(shape[0], dtype=np.int64)
     else:
-        merit = scene.merit(shards, batch, feasible, scene.fewer(request))
+        merit, best = scene.merit(shards, batch, feasible)
         lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(shape)) + room.weights_bytes), shape)
         index = np.where(np.any(feasible, axis=1), np.argmax(merit, axis=1), np.argmin(lacking, axis=1))
     rows = np.arange(shape[0])
@@ -75,6 +94,7 @@ def choose(structure: Structure, request: Request, formats: Rates, machine: Mach
         max_batch=most[rows, index],
         n_candidates=n,
         n_feasible=np.count_nonzero(feasible, axis=1),
+        best=best,
     )
 
 
@@ -106,50 +126,50 @@ class _Scene:
         return np.where(np.isnan(self.load.request_rate), given, self.batch_for_rate(shards))
 
     def batch_for_rate(self, shards: Shard) -> NDArray[np.float64]:
-        """Sequences in decode when requests arrive at a steady rate: the fixed point of ``B = r G t(B)``.
+        """Sequences in decode when requests arrive at a steady rate: the least ``B`` with ``B >= r G t(B)``.
 
         ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
-        with ``T`` the prefill time of one prompt over all groups. Infinite where that takes more time than there is.
+        with ``T`` the prefill time of one prompt over all groups. Found by bisection; infinite where no batch keeps up.
         """
         load = self.load
         left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-        batch: Floats = np.ones(np.shape(left))
-        for _ in range(_FIXED_POINT_STEPS):
-            step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
-            batch = np.clip(load.request_rate * load.output_tokens * step / np.maximum(left, _TIE), 1.0, 1e12)
-        return np.where((left > 0) & (batch < 1e11), np.ceil(batch), np.inf)
+        tokens = load.request_rate * load.output_tokens / np.maximum(left, _TIE)
 
-    def fewer(self, request: Request) -> Shard | None:
-        """The plans for one device fewer, where a batch is given."""
-        if request.devices < 2 or np.all(np.isnan(self.load.batch)):
-            return None
-        try:
-            return candidates(self.structure, replace(request, devices=request.devices - 1))
-        except PlanError:
-            return None
+        def lags(batch: NDArray[np.float64]) -> NDArray[np.bool_]:
+            step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
+            return np.asarray(tokens * step > batch)
+
+        low, high = np.zeros(np.shape(left)), np.full(np.shape(left), _MOST_SEQUENCES)
+        reachable = (left > 0) & ~lags(high)
+        for _ in range(_BISECTIONS):
+            middle = np.sqrt(np.maximum(low, 1.0) * high)
+            behind = lags(middle)
+            low, high = np.where(behind, middle, low), np.where(behind, high, middle)
+        return np.where(reachable, np.ceil(high * (1.0 - _TIE)), np.inf)
 
     def merit(
-        self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_], fewer: Shard | None
-    ) -> NDArray[np.float64]:
-        """Higher is better; minus infinity for what does not fit, or is slower at the limit than fewer devices."""
-        n = batch.shape[1]
+        self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], BestLimits | None]:
+        """Higher is better, minus infinity for what does not fit; and at a given batch the best limits over all that fit."""
         held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
-        given = np.nan_to_num(self.load.batch, nan=1.0)
-        both = shards if fewer is None else shards.beside(fewer)
-        if fewer is not None:
-            held = np.concatenate([held, np.broadcast_to(given, (held.shape[0], np.size(np.asarray(fewer.tensor))))], axis=1)
-        result = self.service(both, held)
-        rated = np.isnan(self.load.request_rate)
-        merit = np.where(rated, held / result.expected_request_s, 1.0 / result.decode.expected_s)[:, :n]
-        limit = np.broadcast_to(np.asarray(result.decode.limit_s), held.shape)
-        allowed = feasible
-        if fewer is not None:
-            barred = np.isnan(self.load.batch) | (np.asarray(self.room(fewer).max_batch) < given)
-            best = np.min(np.where(barred, np.inf, limit[:, n:]), axis=1, keepdims=True)
-            quick = feasible & (limit[:, :n] <= best * (1.0 + _TIE))
-            allowed = np.where(np.any(quick, axis=1, keepdims=True), quick, feasible)
-        return np.where(allowed, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
+        result = self.service(shards, held)
+        merit = np.where(np.isnan(self.load.request_rate), held / result.expected_request_s, 1.0 / result.decode.expected_s)
+        merit = np.where(feasible, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
+        if np.any(np.isnan(self.load.batch)):
+            return merit, None
+
+        def least(times: Floats) -> NDArray[np.float64]:
+            best: NDArray[np.float64] = np.min(np.where(feasible, times, np.inf), axis=1)
+            return best
+
+        groups = np.asarray(shards.groups)
+        return merit, BestLimits(
+            ttft_s=least(result.limit_ttft_s),
+            system_prompt_s=least(result.limit_prompt_s / groups),
+            step_s=least(result.decode.limit_s),
+            request_s=least(result.limit_request_s),
+        )
 
 
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:

@@ -7,8 +7,9 @@ tensor group keeps its own sequences, whole attention weights and whole cache, a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
 _MAX_AUTO_TENSOR = 128
-_MAX_AUTO_STAGES = 64
+_AUTO_STAGES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
+"""Pipeline depths tried: the same whatever the devices, so that more devices only add plans."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,6 @@ class Shard:
         """1 where tokens travel to experts by all-to-all, 0 where an all-reduce of the tensor group does it."""
         spread = (self.expert > self.tensor) | ((self.expert > 1) & (self.attention_data > 0))
         return np.where(spread, 1.0, 0.0)
-
-    def beside(self, other: Shard) -> Shard:
-        """Two arrays of plans as one."""
-        pairs = (
-            (self.tensor, other.tensor),
-            (self.pipeline, other.pipeline),
-            (self.data, other.data),
-            (self.expert, other.expert),
-            (self.attention_data, other.attention_data),
-        )
-        return Shard(*(np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in pairs))
 
     def scalar(self) -> Shard:
         """The one plan of an array of one, as numbers."""
@@ -138,10 +129,10 @@ def candidates(structure: Structure, request: Request) -> Shard:
     rows = [
         (t, p, d, e, float(a))
         for t in _tensor_options(structure, request)
+        for e in _expert_options(structure, request, t)
         for p in _pipeline_options(structure, request, t)
-        for d in _data_options(request, t, p)
+        for d in _data_options(request, t, p, e)
         for a in _attention_options(structure, request, t)
-        for e in _expert_options(structure, request, t, d, a)
     ]
     if not rows:
         raise PlanError(
@@ -185,33 +176,38 @@ def _refuse_impossible(structure: Structure, request: Request) -> None:
         raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
 
 
-def _divisors(n: int) -> list[int]:
-    return [d for d in range(1, n + 1) if n % d == 0]
+@cache
+def _divisors(n: int) -> tuple[int, ...]:
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return tuple(sorted({*small, *(n // d for d in small)}))
 
 
 def _tensor_options(structure: Structure, request: Request) -> list[int]:
+    """Every legal way: more devices add to what fewer had."""
     if request.tensor is not None:
         return [request.tensor]
     if not request.splits_tensors:
         return [1]
-    most = min(request.devices, _MAX_AUTO_TENSOR)
-    wanted = {2**i for i in range(8)} | {d for d in range(1, most + 1) if request.devices % d == 0}
-    return [t for t in legal_tensor_ways(structure, most) if t in wanted]
+    legal = legal_tensor_ways(structure, min(request.devices, _MAX_AUTO_TENSOR))
+    if request.attention_data and len(legal) > 1:
+        return [t for t in legal if t > 1]
+    return list(legal)
 
 
 def _pipeline_options(structure: Structure, request: Request, tensor: int) -> list[int]:
     if request.pipeline is not None:
         return [request.pipeline] if request.pipeline * tensor <= request.devices else []
-    room = request.devices // tensor // (request.data or 1)
-    most = min(room, structure.n_layers, _MAX_AUTO_STAGES)
-    return [p for p in range(1, most + 1) if p & (p - 1) == 0 or p in (room, structure.n_layers)]
+    most = min(request.devices // tensor // (request.data or 1), structure.n_layers)
+    return [p for p in _AUTO_STAGES if p <= most]
 
 
-def _data_options(request: Request, tensor: int, pipeline: int) -> list[int]:
+def _data_options(request: Request, tensor: int, pipeline: int, expert: int) -> list[int]:
+    """The most replicas there is room for, such that experts divide over them."""
     room = request.devices // (tensor * pipeline)
+    step = expert // math.gcd(expert, tensor)
     if request.data is not None:
-        return [request.data] if request.data <= room else []
-    return [room] if room >= 1 else []
+        return [request.data] if request.data <= room and request.data % step == 0 else []
+    return [room // step * step] if room >= step else []
 
 
 def _attention_options(structure: Structure, request: Request, tensor: int) -> list[bool]:
@@ -223,15 +219,14 @@ def _attention_options(structure: Structure, request: Request, tensor: int) -> l
     return [False, True] if tensor > 1 and replicates else [False]
 
 
-def _expert_options(structure: Structure, request: Request, tensor: int, data: int, attention_data: bool) -> list[int]:
+def _expert_options(structure: Structure, request: Request, tensor: int) -> list[int]:
+    """Ways to spread experts: not at all, or over as many devices as divide them, in powers of two and the widest."""
     if structure.routing is None:
         return [1]
-    if request.expert is None and not request.splits_tensors:
-        return [1]
-    stage = tensor * data
-    n = structure.routing.n_experts
     if request.expert is not None:
-        fits = stage % request.expert == 0 and (request.expert % tensor == 0 or tensor % request.expert == 0)
-        return [request.expert] if fits else []
-    widest = max(d for d in _divisors(n) if stage % d == 0 and (d % tensor == 0 or tensor % d == 0))
-    return sorted({1, widest})
+        return [request.expert] if request.expert % tensor == 0 or tensor % request.expert == 0 else []
+    if not request.splits_tensors:
+        return [1]
+    stage = request.devices // (request.pipeline or 1)
+    legal = [e for e in _divisors(structure.routing.n_experts) if e <= stage and e % tensor == 0]
+    return [1, *(e for e in legal if e > 1 and (e & (e - 1) == 0 or e == structure.routing.n_experts))]

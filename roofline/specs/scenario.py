@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from roofline.errors import InputError
 from roofline.specs.base import Frozen
+from roofline.specs.messages import validation_sentence
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -39,8 +41,8 @@ class Scenario(Frozen):
         default=None, description="format of matrix inputs; None: the device's best for the weights"
     )
     kv_cache: FormatId | None = Field(default=None, description="format of the cache; None: 16 bit")
-    input_tokens: Tokens = Field(default=1024, description="prompt length of a request")
-    output_tokens: Tokens = Field(default=256, description="generated tokens of a request")
+    input_tokens: Tokens = Field(default=4096, description="prompt length of a request")
+    output_tokens: Tokens = Field(default=1024, description="generated tokens of a request")
     batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="sequences decoding at once over the whole system; None: the most that fit"
     )
@@ -62,6 +64,14 @@ class Scenario(Frozen):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     utilisation: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None:  # noqa: ANN401
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise InputError(validation_sentence(error)) from None
 
     @model_validator(mode="before")
     @classmethod

@@ -12,7 +12,15 @@ from roofline.errors import PlanError
 
 
 def ask(**fields: object) -> Report:
-    base = {"model": "llama-3.1-70b", "hardware": "h100-sxm", "devices": 8, "weights": "bf16", "batch": 16, "input_tokens": 2000}
+    base = {
+        "model": "llama-3.1-70b",
+        "hardware": "h100-sxm",
+        "devices": 8,
+        "weights": "bf16",
+        "batch": 16,
+        "input_tokens": 2000,
+        "output_tokens": 256,
+    }
     return evaluate(Scenario.model_validate({**base, **fields}))
 
 

@@ -159,11 +159,14 @@ def reasons(
         lines.append(f"A fact of {found.accelerator.id} that the roofline rests on is unverified (grade C).")
     if found.accelerator.announced:
         lines.append(f"{found.accelerator.id} is announced, not shipping.")
-    if not found.engine.is_calibrated:
-        lines.append(
-            f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}."
-        )
-    return tuple(lines)
+    return (*lines, *_uncalibrated(found))
+
+
+def _uncalibrated(found: Resolved) -> tuple[str, ...]:
+    """Said where no measurement stands behind the constants."""
+    if found.engine.is_calibrated:
+        return ()
+    return (f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}.",)
 
 
 def source_lines(found: Resolved) -> dict[str, str]:

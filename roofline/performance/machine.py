@@ -135,9 +135,7 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
     )
 
 
-def rates(
-    scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile | None = None
-) -> Rates:
+def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile | None = None) -> Rates:
     """Resolve the three formats and the peak each part of the arithmetic runs at, in an engine's way where one is given."""
     notes: list[str] = []
     stored = load_format(scenario.weights or model.stored_format)

@@ -77,6 +77,11 @@ def _bearing(rows: Rows, kind: str, constant: str, group: str) -> int:
     if constant in part:
         used = np.zeros(rows.n, dtype=bool)
         used[rows.row_of[rows.width == part[constant]]] = True
+    if constant == "head_compute_factor":
+        used = np.isin(np.arange(rows.n), rows.row_of[rows.is_head])
+    if constant == "packed_compute_factor":
+        packed = rows.is_packed & ~rows.is_head & (rows.width == 0)
+        used = np.isin(np.arange(rows.n), rows.row_of[packed])
     if constant in rows.linear:
         used = rows.linear[constant] > 0
     same = [(kind in ("link", k)) and (not group or rows.group(n, constant) == group) for n, k in enumerate(rows.kinds)]

@@ -14,7 +14,7 @@ from roofline.catalog.engines import UNMEASURED_CEILING, WIDTHS, link_kind
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import measurements
 from roofline.errors import RooflineError
-from roofline.performance.timing import OpTime, StepTime, compute_frac, is_packed
+from roofline.performance.timing import OpTime, StepTime, compute_factor, compute_frac, is_packed
 
 Vector = NDArray[np.float64]
 CONSTANT_NAMES = (
@@ -23,6 +23,8 @@ CONSTANT_NAMES = (
     "compute_frac",
     "compute_frac_8bit",
     "compute_frac_4bit",
+    "head_compute_factor",
+    "packed_compute_factor",
     "layer_s",
     "expert_layer_s",
     "step_s",
@@ -65,6 +67,7 @@ class Rows:
     is_cache: NDArray[np.bool_]
     unpack: Vector
     is_packed: NDArray[np.bool_]
+    is_head: NDArray[np.bool_]
 
     @property
     def n(self) -> int:
@@ -111,7 +114,10 @@ class Rows:
         bandwidth = np.where(self.is_cache, np.minimum(1.0, share * constants["cache_factor"])[at], share[at])
         gammas = np.stack([constants["compute_frac"], constants["compute_frac_8bit"], constants["compute_frac_4bit"]])
         gammas = np.vstack([gammas, np.ones_like(share)])
-        busy = self.compute / gammas[self.width, at]
+        factor = np.where(self.is_head, constants["head_compute_factor"][at], 1.0)
+        unpacked = self.is_packed & ~self.is_head & (self.width == 0)
+        factor = np.where(unpacked, constants["packed_compute_factor"][at], factor)
+        busy = self.compute / (gammas[self.width, at] * factor)
         iota = np.where(self.is_packed, constants["unpack_operations"][at], constants["unpack_operations_wide"][at])
         each = np.sqrt(busy**2 + (self.memory / bandwidth) ** 2 + (self.unpack * iota) ** 2)
         total = self.fixed + np.bincount(at, self.weight * each, minlength=self.n)
@@ -121,7 +127,7 @@ class Rows:
 
 
 _TEXTS = ("ids", "kinds", "architectures", "engines", "links", "sources", "devices", "row_kinds", "phases")
-_PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed")
+_PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed", "is_head")
 _LINEAR = ("layer_s", "expert_layer_s", "step_s", "sequence_s", "link_latency_s", "exchange_latency_s", "link_frac")
 
 
@@ -168,7 +174,7 @@ def _rows(found: list[Prediction]) -> Rows:
         for name in _LINEAR:
             linear[name].append(sums[name])
     integers = ("row_of", "width")
-    flags = ("is_cache", "is_packed")
+    flags = ("is_cache", "is_packed", "is_head")
     arrays = {
         name: np.array(values, dtype=np.int64 if name in integers else bool if name in flags else np.float64)
         for name, values in ops.items()
@@ -218,6 +224,8 @@ def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str
         name = next(name for name in WIDTHS if _is_the(name, op, item))
         width = _NAME_OF[WIDTHS[name]]
         gamma /= measured_ceilings().get(item.found.accelerator.id, {}).get(WIDTHS[name], UNMEASURED_CEILING)
+    is_head = not is_cache and not op.in_layers
+    gamma *= 1.0 if is_cache else compute_factor(op, formats, engine)
     packed = (not is_cache) and is_packed(op)
     iota = (engine.unpack_operations if packed else engine.unpack_operations_wide).value
     share = engine.cache_bandwidth_frac.value if is_cache else engine.bandwidth_frac.value
@@ -229,6 +237,7 @@ def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str
     ops["is_cache"].append(is_cache)
     ops["unpack"].append(float(timed.unpack_s) / iota if iota else 0.0)
     ops["is_packed"].append(packed)
+    ops["is_head"].append(is_head)
 
 
 def _is_the(name: str, op: object, item: Prediction) -> bool:

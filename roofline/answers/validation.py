@@ -191,13 +191,16 @@ def _rate(found: Case, facts: Resolved, setting: Setting) -> tuple[Course, float
         if not np.isfinite(found.batch):
             return saturated(setting, room, *lengths).times(1.0 / found.output_tokens), float(alone.limit_s)
         return offered_rate(setting, found.batch, room, *lengths, found.n_requests or np.inf), float(alone.limit_s)
-    full = saturated(setting, room, *lengths).times(1.0 / room)
-    most = _most(found, setting)
+    queue = found.n_requests or np.inf
+    batch, most = min(room, queue), min(_most(found, setting), queue)
+    full = saturated(setting, batch, *lengths).times(1.0 / batch)
     limit = _least_request_s(found, setting, most) / most
     if not np.isfinite(found.batch):
         return full, limit
     share = max(1.0, 1.0 / found.batch / float(full.expected_s))
-    return full.times(share), max(limit, 1.0 / found.batch)
+    # the clock runs until the last request is done: its own time is spread over all
+    last = offered_rate(setting, found.batch, room, *lengths, queue).times(found.output_tokens / queue)
+    return full.times(share).then(last), max(limit, 1.0 / found.batch)
 
 
 _WAYS: dict[str, Callable[[Case, Resolved, Setting], tuple[Course, float]]] = {

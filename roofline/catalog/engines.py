@@ -99,6 +99,8 @@ def _calibrated(ref: str, device: str, architecture: str, link: str) -> EnginePr
 _FITTED = (
     "bandwidth_frac",
     *WIDTHS,
+    "head_compute_factor",
+    "packed_compute_factor",
     "layer_s",
     "expert_layer_s",
     "step_s",

@@ -112,20 +112,8 @@ def step_time(
     n_steps = passes * shard.pipeline
     host = n_steps * (engine.step_s.value + engine.sequence_s.value * group_sequences)
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
-    device: Floats = 0.0
-    compute: Floats = 0.0
-    memory: Floats = 0.0
-    busy: Floats = 0.0
-    for row in timed:
-        device = device + row.limit_s
-        compute = compute + row.compute_limit_s
-        memory = memory + row.memory_limit_s
-        busy = busy + row.expected_s * row.repeats
-    wire: Floats = 0.0
-    talk: Floats = 0.0
-    for item in network:
-        wire = wire + item.limit_s
-        talk = talk + item.transfer_s + passes * item.latency_s
+    device, compute, memory, busy = _on_device(timed)
+    wire, talk = _between_devices(network, passes)
     return StepTime(
         rows=timed,
         network=network,
@@ -140,6 +128,30 @@ def step_time(
         limit_s=np.maximum(device, wire),
         expected_s=busy + talk + latency + host,
     )
+
+
+def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats]:
+    """Sums over rows: limit, its compute and memory, and what is expected."""
+    limit: Floats = 0.0
+    compute: Floats = 0.0
+    memory: Floats = 0.0
+    busy: Floats = 0.0
+    for row in timed:
+        limit = limit + row.limit_s
+        compute = compute + row.compute_limit_s
+        memory = memory + row.memory_limit_s
+        busy = busy + row.expected_s * row.repeats
+    return limit, compute, memory, busy
+
+
+def _between_devices(network: tuple[NetworkTime, ...], passes: Floats) -> tuple[Floats, Floats]:
+    """Sums over collectives: limit, and transfer with latency as expected."""
+    wire: Floats = 0.0
+    talk: Floats = 0.0
+    for item in network:
+        wire = wire + item.limit_s
+        talk = talk + item.transfer_s + passes * item.latency_s
+    return wire, talk
 
 
 def peak_of(op: Op, formats: Rates) -> float:
@@ -213,7 +225,18 @@ def _efficiency(op: Op, formats: Rates, engine: EngineProfile, passes: Floats) -
         compute = gamma * engine.expert_compute_factor.value * full
         return compute, engine.bandwidth_frac.value * engine.expert_bandwidth_factor.value, traffic
     full = saturating_frac(n_tokens=tokens, half_tokens=engine.half_tokens.value)
+    gamma *= compute_factor(op, formats, engine)
     return gamma * full, engine.bandwidth_frac.value, traffic
+
+
+def compute_factor(op: Op, formats: Rates, engine: EngineProfile) -> float:
+    """What the share of the peak is multiplied with: for the output head, or for packed weights on 16-bit units."""
+    if not op.in_layers:
+        return engine.head_compute_factor.value
+    is_wide = engine.compute_frac_name(formats.gemm_dtype) == "compute_frac"
+    if engine.packed_compute_factor.value != 1.0 and op.rate == "gemm" and is_wide and is_packed(op):
+        return engine.packed_compute_factor.value
+    return 1.0
 
 
 def compute_frac(op: Op, formats: Rates, engine: EngineProfile) -> float:

@@ -40,6 +40,8 @@ class EngineProfile(Frozen):
     attention_compute_frac: Constant
     expert_bandwidth_factor: Constant = Field(description="on bandwidth_frac, for grouped products of experts")
     expert_compute_factor: Constant = Field(description="on compute_frac, for grouped products of experts")
+    head_compute_factor: Constant = Field(description="on compute_frac, for the output head with the sampling behind it")
+    packed_compute_factor: Constant = Field(description="on compute_frac, for packed weights multiplied in 16 bit")
     half_tokens: Constant = Field(description="m0: tokens at which a matrix product reaches half its rate")
     expert_half_tokens: Constant = Field(description="the same, tokens per expert")
     elementwise: Constant = Field(description="e: passes over activations between matrix products that reach memory")

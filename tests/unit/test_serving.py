@@ -38,7 +38,9 @@ def test_a_static_batch_is_its_prompts_and_then_its_tokens() -> None:
 def test_one_prompt_is_what_an_estimate_calls_time_to_first_token() -> None:
     from roofline import evaluate
 
-    report = evaluate(Scenario(model="llama-3.1-8b", hardware="h100-sxm", engine="tensorrt-llm", weights="fp8", batch=1))
+    report = evaluate(
+        Scenario(model="llama-3.1-8b", hardware="h100-sxm", engine="tensorrt-llm", weights="fp8", batch=1, input_tokens=1024)
+    )
     assert prompts_course(setting(), 1.0, 1024.0).expected_s == pytest.approx(float(report.expected.ttft_s))
 
 

@@ -29,6 +29,19 @@ _ENGINES = (
 )
 _SHARE_GPT = (220.0, 200.0)
 """Mean prompt and answer of the ShareGPT conversations, in tokens, where a row only says that they were used."""
+_BENCH_REQUESTS = {
+    ("128", "128"): 30_000,
+    ("128", "2048"): 3000,
+    ("128", "4096"): 1500,
+    ("500", "2000"): 3000,
+    ("1000", "1000"): 3000,
+    ("1000", "2000"): 1500,
+    ("2048", "128"): 3000,
+    ("2048", "2048"): 1500,
+    ("5000", "500"): 1500,
+    ("20000", "2000"): 1000,
+}
+"""Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
 _UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
 _DOUBTFUL = {
     "gaudi-030": "memory and rate fit two devices, the row says four",
@@ -91,7 +104,7 @@ def case(row: Measurement) -> Case:
         output_tokens=output,
         scale=scale,
         is_rate=is_rate,
-        n_requests=float(row.n_requests) if row.n_requests.isdigit() else None,
+        n_requests=_requests(row, scenario.engine, way),
         doubt=_doubt(row, way, batch, output),
     )
 
@@ -103,6 +116,21 @@ def engine_id(row: Measurement) -> str:
             apart = profile == "llama-cpp-2024" and load_hardware(row.hardware_id).category == "Apple"
             return "llama-cpp" if apart else profile
     raise InputError(f"no profile for the engine {row.engine[:60]!r}." if row.engine else "the engine is not known.")
+
+
+def _is_mixture(row: Measurement) -> bool:
+    return row.params_note.startswith("MoE")
+
+
+def _requests(row: Measurement, engine: str, way: Way) -> float | None:
+    """Requests in the queue: as the row says, or as many as the benchmark of this engine takes for such lengths."""
+    if row.n_requests.isdigit():
+        return float(row.n_requests)
+    told = re.search(r"(\d+) (?:requests|prompts queued)", f"{row.engine} {row.notes}")
+    if told is not None:
+        return float(told[1])
+    usual = _BENCH_REQUESTS.get((row.input_len, row.output_len)) if engine == "tensorrt-llm" and way == "saturated" else None
+    return float(usual) if usual else None
 
 
 def _whole(text: str, name: str, default: int | None) -> int:
@@ -186,7 +214,7 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
         tensor, pipeline = 1, devices
     else:
         tensor = max(1, open_ways)
-    apart = tensor > 1 and "data-parallel attention" in row.notes
+    apart = tensor > 1 and _is_mixture(row) and re.search(r"data-parallel attention|attention-DP", row.notes) is not None
     return Scenario.model_validate(
         {
             "model": row.model_id,
@@ -258,7 +286,6 @@ def _doubt(row: Measurement, way: Way, batch: float, output: float) -> str:
         return "all requests at once with unknown spread of lengths: the batch is not known"
     if way == "rate" and row.metric.startswith("tok/s") and row.value > 0.85 * batch * output:
         return "below saturation a server delivers what it is offered: nothing is tested"
-    experts = re.search(r"MoE", row.params_note) is not None
-    if row.kind == "decode_batch" and experts and batch > 1 and row.engine.startswith("llama.cpp"):
+    if row.kind == "decode_batch" and _is_mixture(row) and batch > 1 and row.engine.startswith("llama.cpp"):
         return SAME_TOKENS
     return ""

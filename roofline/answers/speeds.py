@@ -141,8 +141,9 @@ def shares(step: StepTime) -> dict[Bound, Floats]:
     memory: Floats = 0.0
     for row in step.rows:
         busy = np.asarray(row.compute_s) > row.memory_s
-        compute = compute + np.where(busy, row.expected_s, 0.0)
-        memory = memory + np.where(busy, 0.0, row.expected_s)
+        seconds = row.expected_s * row.repeats
+        compute = compute + np.where(busy, seconds, 0.0)
+        memory = memory + np.where(busy, 0.0, seconds)
     network: Floats = 0.0
     for item in step.network:
         network = network + item.transfer_s

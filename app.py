@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from roofline.dashboard import calculator
+from roofline.dashboard import calculator, model_page
+from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
-st.navigation([st.Page(calculator.page, title="Calculator", default=True)], position="hidden").run()
+show((Sheet("Calculator", "", calculator.draw), Sheet("Model", "model", model_page.draw)))

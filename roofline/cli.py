@@ -58,12 +58,19 @@ def _fail(message: str) -> None:
 
 app = typer.Typer(
     cls=_OneSentence,
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="What limits a language model on a machine, how fast it runs, what fits, and what a million tokens costs.",
 )
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Show what there is to ask when nothing is asked."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
 
 Text = str | None
 Whole = int | None

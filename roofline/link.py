@@ -18,9 +18,12 @@ from pydantic import ValidationError
 from roofline.adapters.files import CONFIGURATION_NAME, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
+from roofline.catalog.engines import engine_ids
+from roofline.catalog.formats import load_format
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
-from roofline.errors import LinkError, RooflineError, UnknownIdError
+from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
+from roofline.specs.base import printable
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
 
@@ -55,23 +58,38 @@ _FIELDS: dict[str, str] = {
 }
 
 
-def _known_model(ref: str) -> str:
-    """The reference, if the catalogue has it or it holds a configuration: a link opens no file."""
+def _known_model(ref: str) -> None:
+    """The catalogue must have it, or it holds a configuration: a link opens no file."""
     if is_inline(ref):
         load_model(ref)
-        return ref
-    if catalogue_model_id(ref) is None:
+    elif catalogue_model_id(ref) is None:
         raise UnknownIdError("models", ref, model_ids())
-    return ref
 
 
-def _known_hardware(ref: str) -> str:
+def _known_hardware(ref: str) -> None:
     if catalogue_hardware_id(ref) is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
-    return ref
 
 
-_CATALOGUED: dict[str, Callable[[str], str]] = {"model": _known_model, "hw": _known_hardware}
+def _known_engine(ref: str) -> None:
+    if ref not in ("auto", *engine_ids()):
+        raise UnknownIdError("engines", ref, ("auto", *engine_ids()))
+
+
+def _known_format(ref: str) -> None:
+    load_format(ref)
+
+
+_CATALOGUED: dict[str, Callable[[str], None]] = {
+    "model": _known_model,
+    "hw": _known_hardware,
+    "w": _known_format,
+    "a": _known_format,
+    "kv": _known_format,
+    "engine": _known_engine,
+}
+_OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
+"""Keys whose value may be left to the program."""
 _WORDS: dict[str, str] = {"batch": "most"}
 _AUTO = "auto"
 
@@ -107,6 +125,8 @@ def portable(scenario: Scenario) -> Scenario:
     InputError
         The file is no configuration, or too large for a link.
     """
+    if catalogue_hardware_id(scenario.hardware) is None:
+        raise InputError("a hardware file cannot travel in a link.")
     if is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None:
         return scenario
     path = Path(scenario.model)
@@ -132,11 +152,10 @@ def decode(query: Mapping[str, str]) -> Decoded:
             problems.append(f"'{_shown(key)}' is not part of a link: left out.")
             continue
         try:
-            values[_FIELDS[key]] = _value(key, text)
-        except ValidationError as error:
-            problems.append(f"{key}={_shown(text)} could not be read: {validation_sentence(error)} Left at its default.")
-        except RooflineError as error:
-            problems.append(f"{key}={_shown(text)} could not be read: {error} Left at its default.")
+            values.update(_values(key, text))
+        except (ValidationError, RooflineError) as error:
+            reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
+            problems.append(f"{key}={_shown(text)} could not be read: {reason} Left at its default.")
     return _checked(values, problems)
 
 
@@ -152,7 +171,8 @@ def from_query(text: str) -> Decoded:
         raise LinkError(
             f"'{_shown(text)}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b."
         )
-    pairs = parse_qsl(text.partition("?")[2] if "?" in text else text, keep_blank_values=True)
+    query = text.partition("#")[0] if "://" in text else text
+    pairs = parse_qsl(query.partition("?")[2] if "?" in query else query, keep_blank_values=True)
     return decode(dict(pairs))
 
 
@@ -197,13 +217,16 @@ def _written(key: str, value: object) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def _value(key: str, text: str) -> object:
-    """One value of a link, validated alone."""
-    if text == _WORDS.get(key, _AUTO) and key != "engine":
-        return None
-    checked = getattr(Scenario.model_validate({"model": "x", "hardware": "x", _FIELDS[key]: text}), _FIELDS[key])
-    return _CATALOGUED[key](text) if key in _CATALOGUED else checked
+def _values(key: str, text: str) -> dict[str, object]:
+    """Fields that one value of a link sets, validated alone; hardware may carry a count of devices."""
+    name = _FIELDS[key]
+    if text == _WORDS.get(key, _AUTO) and key in _OPEN:
+        return {name: None}
+    checked = Scenario.model_validate({"model": "x", "hardware": "x", name: text})
+    if key in _CATALOGUED:
+        _CATALOGUED[key](getattr(checked, name))
+    return {field: getattr(checked, field) for field in checked.model_fields_set if field == name or field == "devices"}
 
 
 def _shown(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return printable(text, 40)

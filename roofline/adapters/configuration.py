@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import ValidationError
+
 from roofline.adapters.encoders import decoder_groups, decoder_layers, encoder_tensors
 from roofline.adapters.ends import end_tensors, has_head, is_tied, stream_block
 from roofline.adapters.families import Family, family
@@ -19,6 +21,8 @@ from roofline.adapters.stack import layer_count
 from roofline.adapters.towers import tower_tensors
 from roofline.adapters.traits import Traits, layer_traits
 from roofline.errors import ConfigurationError
+from roofline.specs.base import printable
+from roofline.specs.messages import validation_sentence
 from roofline.specs.model import Block, LayerGroup, ModelSpec, Tensor
 
 STRUCTURAL_WORDS = (
@@ -62,6 +66,14 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
     """
     if not isinstance(config, Mapping):
         raise ConfigurationError(f"A configuration must be a table of fields, not {shown(config)}.")
+    try:
+        return _model(config, id, source)
+    except ValidationError as error:
+        raise ConfigurationError(f"this configuration describes no model: {validation_sentence(error)}") from None
+
+
+def _model(config: Mapping[str, object], id: str, source: str) -> ModelSpec:
+    """The structure of a configuration whose values are within bounds."""
     decoder = merged(config)
     chosen = _family(config, decoder)
     fields = Fields(decoder, chosen.defaults, chosen.name or "a plain decoder")
@@ -80,11 +92,11 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
     hidden = fields.size("hidden_size")
     if not chosen.known:
         _check_unknown(fields, chosen)
-    name = id or str(config.get("_name_or_path") or chosen.name or "custom")[:200]
+    name = printable(id or str(config.get("_name_or_path") or chosen.name or "custom"), 200)
     return ModelSpec(
         id=name,
         name=name,
-        architecture=chosen.name,
+        architecture=printable(chosen.name),
         hidden_size=hidden,
         stream_size=streams * hidden if streams else None,
         vocabulary=fields.size("vocabulary"),
@@ -95,7 +107,7 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
         tied_embeddings=tied and head,
         draft_parameters=_draft_parameters(fields, groups, hidden),
         stored_format=main_format(groups),
-        assumptions=tuple(fields.assumptions.values()),
+        assumptions=tuple(printable(text, 500) for text in fields.assumptions.values()),
         source=source,
     )
 

@@ -19,6 +19,7 @@ from roofline.adapters.gguf_roles import split_name
 from roofline.adapters.gguf_types import MIXES
 from roofline.adapters.quantization import main_format
 from roofline.errors import ConfigurationError, InputError
+from roofline.specs.base import printable
 from roofline.specs.model import LayerGroup, ModelSpec, Part, Split, Tensor, Use
 
 SHARD = re.compile(r"^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$", re.IGNORECASE)
@@ -118,7 +119,7 @@ def _model(headers: list[GgufHeader], *, id: str, source: str) -> ModelSpec:
     return ModelSpec(
         id=id,
         name=stated[:200] if isinstance(stated, str) and stated.strip() else id,
-        architecture=metadata.architecture,
+        architecture=printable(metadata.architecture),
         hidden_size=hidden,
         vocabulary=vocabulary,
         n_layers=len(layers),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.adapters.inline import is_inline
-from roofline.catalog.engines import engine_profiles
+from roofline.catalog.engines import base_profiles
 from roofline.catalog.formats import load_format
 from roofline.catalog.models import load_model
 from roofline.errors import InputError
@@ -161,7 +161,7 @@ def _cache(model: ModelSpec, kv_cache: str) -> CacheCurve:
     doublings = np.arange(0.0, np.log2(most / _LEAST_CONTEXT_TOKENS) + 1e-9, 0.25)
     context = np.unique(np.append(np.round(_LEAST_CONTEXT_TOKENS * 2.0**doublings), float(most)))
     bytes_per_element = load_format(kv_cache).bits_per_weight / BITS_PER_BYTE
-    least, reserved = cache_by_context(model, context, bytes_per_element, engine_profiles())
+    least, reserved = cache_by_context(model, context, bytes_per_element, base_profiles())
 
     def along(values: Floats) -> NDArray[np.float64]:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), context.shape)

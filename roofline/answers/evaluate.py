@@ -69,13 +69,14 @@ def evaluate(scenario: Scenario) -> Report:
     dense, experts = _critical_batches(found)
     filling = experts * _copies(run.shard, found)
     sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
+    plan = _plan(run, found)
     return Report(
         scenario=scenario,
         model_name=found.model.name,
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
         context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
-        plan=_plan(run, found),
+        plan=plan,
         formats=_formats(found),
         memory=memory,
         critical_batch_dense=dense,
@@ -102,7 +103,7 @@ def evaluate(scenario: Scenario) -> Report:
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
         assumptions=assumptions(found, scenario),
-        reasons=reasons(found, scenario, memory, price, int(run.shard.devices_used), sustained),
+        reasons=reasons(found, scenario, memory, price, plan, sustained),
         sources=source_lines(found),
     )
 

@@ -16,7 +16,7 @@ from roofline.answers.economics import device_price, usd_per_million
 from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.speeds import bounds, speeds
-from roofline.errors import InputError
+from roofline.errors import InputError, PlanError
 from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
@@ -116,6 +116,10 @@ def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]
 def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
     """All loads on one machine, in chunks."""
     found = resolve(point)
+    try:
+        candidates(found.structure, found.request)
+    except PlanError as error:
+        return {**_shown(columns), **_nothing(str(error), size)}
     whole = Workload(*(columns.get(name, _constant(getattr(point, name), size)) for name in LOAD_FIELDS))
     step = max(1, _CHUNK_CELLS // np.size(np.asarray(candidates(found.structure, found.request).tensor)))
     parts = [loads_table(point, found, part) for part in _chunks(whole, size, step)]
@@ -160,4 +164,14 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
     for label, speed in (("limit", "limit"), ("expected", "expected"), ("low", "high"), ("high", "low")):
         usd = usd_per_million(point, price, table[f"{speed}_output_tokens_per_s"])
         table[f"{label}_usd_per_million_output_tokens"] = np.full(batch.shape, np.nan) if usd is None else np.asarray(usd)
+    table["reason"] = np.where(fits, "", "cannot keep up" if point.request_rate is not None else "does not fit")
     return {name: np.broadcast_to(values, batch.shape) for name, values in table.items()}
+
+
+def _nothing(reason: str, size: int) -> dict[str, NDArray[Any]]:
+    """Rows of loads that no plan carries: the other columns stay empty."""
+    return {
+        "batch_used": np.full(size, np.nan),
+        "fits": np.zeros(size, dtype=bool),
+        "reason": np.full(size, reason, dtype=object),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.answers.report import Assumption, Bound, Cost, Memory, Share
+from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
@@ -137,10 +137,10 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
 
 
 def reasons(
-    found: Resolved, scenario: Scenario, memory: Memory, price: Cost, devices_used: int, sustained: float | None
+    found: Resolved, scenario: Scenario, memory: Memory, price: Cost, plan: Plan, sustained: float | None
 ) -> tuple[str, ...]:
     """Why something is null, was substituted or deserves a second look."""
-    lines = list(found.formats.notes) + list(found.machine.notes)
+    lines = [*found.formats.notes, *found.machine.notes]
     if not memory.fits:
         lines.append(not_carried(found, scenario, memory, sustained))
     elif float(memory.used_bytes_per_device) > _TIGHT * float(memory.usable_bytes_per_device):
@@ -148,18 +148,36 @@ def reasons(
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
     lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
-    idle = scenario.devices - devices_used
+    lines += _plan_notes(scenario, plan)
+    lines += _fact_notes(found, scenario)
+    return tuple(lines)
+
+
+def _plan_notes(scenario: Scenario, plan: Plan) -> list[str]:
+    """Where the plan does less than was asked or paid for."""
+    lines = []
+    if scenario.attention_data_parallel and not plan.attention_data_parallel:
+        lines.append("Data-parallel attention needs a tensor group of two or more: it has no effect here.")
+    grouped = 1 < plan.expert_parallel <= plan.tensor_parallel and not plan.attention_data_parallel
+    if scenario.expert_parallel is not None and grouped:
+        lines.append("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+    idle = scenario.devices - plan.devices_used
     if idle > 0:
         lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")
-    trained = found.model.trained_context
-    total = scenario.input_tokens + scenario.output_tokens
+    return lines
+
+
+def _fact_notes(found: Resolved, scenario: Scenario) -> list[str]:
+    """Where a fact is weak, or stretched."""
+    lines = []
+    trained, total = found.model.trained_context, scenario.input_tokens + scenario.output_tokens
     if trained is not None and total > trained:
         lines.append(f"{total:,} tokens exceed the {trained:,} that {found.model.id} was trained for; counted all the same.")
     if found.accelerator.grade == "C":
         lines.append(f"A fact of {found.accelerator.id} that the roofline rests on is unverified (grade C).")
     if found.accelerator.announced:
         lines.append(f"{found.accelerator.id} is announced, not shipping.")
-    return (*lines, *_uncalibrated(found))
+    return [*lines, *_uncalibrated(found)]
 
 
 def _uncalibrated(found: Resolved) -> tuple[str, ...]:

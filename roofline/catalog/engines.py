@@ -28,6 +28,12 @@ def _profiles() -> dict[str, EngineProfile]:
     return {key: EngineProfile.model_validate({"id": key, **entry}) for key, entry in whole.items()}
 
 
+@cache
+def _base_ids() -> tuple[str, ...]:
+    text = (resources.files("roofline.catalog") / "data" / "engines.toml").read_text(encoding="utf-8")
+    return tuple(key for key, entry in tomllib.loads(text).items() if "base" not in entry)
+
+
 def engine_ids() -> tuple[str, ...]:
     """Every engine profile."""
     return tuple(_profiles())
@@ -36,6 +42,11 @@ def engine_ids() -> tuple[str, ...]:
 def engine_profiles() -> tuple[EngineProfile, ...]:
     """Every profile, whole, before what was fitted per device."""
     return tuple(_profiles().values())
+
+
+def base_profiles() -> tuple[EngineProfile, ...]:
+    """The profiles that others are variants of, before what was fitted per device."""
+    return tuple(_profiles()[key] for key in _base_ids())
 
 
 def base_engine(ref: str, accelerator: Accelerator) -> EngineProfile:

@@ -57,15 +57,15 @@ def load_hardware(ref: str) -> Accelerator:
     """A device by its id, by the name people type for it, or from a YAML file in the catalogue's form."""
     if ref.lower().endswith((".yaml", ".yml")):
         return _from_file(Path(ref))
-    key = ref.strip().lower().replace(" ", "-").replace("_", "-")
-    if key not in _names():
+    key = catalogue_hardware_id(ref)
+    if key is None:
         raise UnknownIdError("hardware", ref, _content()["accelerators"])
-    return _known(_names()[key])
+    return _known(key)
 
 
 def catalogue_hardware_id(ref: str) -> str | None:
     """The id meant by a spelling; ``None`` where the catalogue has no such device."""
-    return _names().get(ref.strip().lower())
+    return _names().get(ref.strip().lower().replace(" ", "-").replace("_", "-"))
 
 
 def facts(device: Accelerator) -> tuple[tuple[str, Fact], ...]:

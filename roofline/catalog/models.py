@@ -14,6 +14,7 @@ from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.files import load_model_file
 from roofline.adapters.inline import is_inline, unpack
 from roofline.errors import UnknownIdError
+from roofline.specs.base import printable
 from roofline.specs.model import ModelSpec
 
 NEUTRAL_ENDINGS = re.compile(r"-(instruct|chat|it|hf|base|pt|\d{4})$")
@@ -74,7 +75,7 @@ def _inline_model(ref: str) -> ModelSpec:
     config = unpack(ref)
     name = config.pop("name", None)
     spec = model_from_configuration(config, id="custom", source="configuration in the link")
-    return spec.model_copy(update={"name": name[:60] if isinstance(name, str) and name else "your model"})
+    return spec.model_copy(update={"name": printable(name, 60) if isinstance(name, str) and name else "your model"})
 
 
 def load_model(ref: str) -> ModelSpec:
@@ -92,6 +93,8 @@ def load_model(ref: str) -> ModelSpec:
     """
     if is_inline(ref):
         return _inline_model(ref)
+    if not ref.strip():
+        raise UnknownIdError("models", ref, model_ids())
     found = catalogue_model_id(ref)
     if found is not None:
         return _entry_model(found)

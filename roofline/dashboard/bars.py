@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from roofline.answers.report import Phase, Report, Share
-from roofline.dashboard.text import esc, gb
+from roofline.dashboard.text import esc
 from roofline.figures.theme import BOUND_MARKS, Palette
 from roofline.figures.words import BOUND_WORDS, operator_name
-from roofline.units import duration
+from roofline.units import duration, memory_size
 
 _WORD_SHARE = 0.1
 """Smallest share of a bar that its own word fits in."""
@@ -28,10 +28,10 @@ def memory_bar(report: Report, palette: Palette) -> str:
     whole = max(there, used)
     colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
     spans = "".join(_span(name if name == "weights" else "", size / whole, colours[name], palette) for name, size in parts)
-    items = "".join(_legend_item(f"{name} {gb(size)}", colours[name]) for name, size in parts)
-    rest = f"free {gb(there - used)}" if memory.fits else f"the device ends at {gb(there)}"
-    items += _legend_item(rest, palette.grid if memory.fits else palette.bad)
-    title = f"{gb(used)} of {gb(there)} usable on each device"
+    items = "".join(legend_item(f"{name} {memory_size(size)}", colours[name]) for name, size in parts)
+    rest = f"free {memory_size(there - used)}" if memory.fits else f"the device ends at {memory_size(there)}"
+    items += legend_item(rest, palette.grid if memory.fits else palette.bad)
+    title = f"{memory_size(used)} of {memory_size(there)} usable on each device"
     if not memory.fits:
         spans += f'<span class="rf-end" style="left:{there / whole:.2%}"></span>'
     return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
@@ -42,7 +42,7 @@ def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
     shares = [s for s in report.shares[phase] if s.seconds > 0]
     total = sum(s.seconds for s in shares)
     spans = "".join(_span(s.bound, s.seconds / total, palette.bounds[s.bound], palette) for s in shares)
-    items = "".join(_legend_item(_share_words(s, total), palette.bounds[s.bound]) for s in shares)
+    items = "".join(legend_item(_share_words(s, total), palette.bounds[s.bound]) for s in shares)
     title = f"{phase} step of {duration(total)} by what takes its time"
     return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
 
@@ -54,17 +54,17 @@ def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
     longest = rows[0].expected_s if rows else 1.0
     small = sum(r.expected_s for r in rows if r.expected_s / total < _SMALLEST_ROW)
     lines = [
-        _row(
+        bar_row(
             operator_name(r.name),
             r.expected_s / longest,
-            palette.bounds[r.bound],
-            f"{duration(r.expected_s)} · {_percent(r.expected_s / total)} · {BOUND_MARKS[r.bound]} {r.bound}",
+            palette.bounds[r.expected_bound],
+            f"{duration(r.expected_s)} · {_percent(r.expected_s / total)} · {BOUND_MARKS[r.expected_bound]} {r.expected_bound}",
         )
         for r in rows
         if r.expected_s / total >= _SMALLEST_ROW
     ]
     if small > 0:
-        lines.append(_row("others", small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
+        lines.append(bar_row("others", small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
     return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'
 
 
@@ -85,11 +85,13 @@ def _span(word: str, share: float, colour: str, palette: Palette) -> str:
     return f'<span style="width:{share:.2%};background:{colour};color:{palette.on_mark}">{shown}</span>'
 
 
-def _legend_item(text: str, colour: str) -> str:
+def legend_item(text: str, colour: str) -> str:
+    """A swatch with its words."""
     return f'<li><span class="rf-swatch" style="background:{colour}" aria-hidden="true"></span>{esc(text)}</li>'
 
 
-def _row(name: str, share: float, colour: str, number: str) -> str:
+def bar_row(name: str, share: float, colour: str, number: str) -> str:
+    """One name, one bar, one number."""
     return (
         f'<div class="rf-row"><span>{esc(name)}</span>'
         f'<span class="track" aria-hidden="true"><span class="bar" style="width:{share:.2%};background:{colour}"></span></span>'

@@ -1,4 +1,4 @@
-"""The calculator: link to scenario to answer to page. The answer stands first, its reasons below."""
+"""The calculator: the answer first, its reasons below."""
 
 from __future__ import annotations
 
@@ -7,86 +7,40 @@ from typing import Any
 import streamlit as st
 
 from roofline.answers.curves import batch_curve
-from roofline.answers.evaluate import evaluate
 from roofline.answers.report import BatchCurve, Report
-from roofline.dashboard import sidebar, state
+from roofline.dashboard import state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
-from roofline.dashboard.choices import known
-from roofline.dashboard.components import link_button, watch_theme
 from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
 from roofline.dashboard.fields import AUTO
-from roofline.dashboard.styles import style_block
-from roofline.dashboard.text import esc, heading, scenario_parts
-from roofline.errors import PlanError, RooflineError
+from roofline.dashboard.model_blocks import short_format_name
+from roofline.dashboard.shell import FaultError, Frame, fault_html
+from roofline.dashboard.text import esc, heading, notice
+from roofline.errors import PlanError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
-from roofline.figures.theme import Look, Mode, Palette, as_figure
-from roofline.specs.scenario import Scenario
+from roofline.figures.theme import Look, Palette, as_figure
 
 _ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
 _CURVE_KEY = "Solid: expected, band 10th to 90th percentile. Dashed: limit."
 
 
-def page() -> None:
-    """Draw the page of the current scenario."""
-    look = _look()
-    st.html(style_block(look.mode))
-    watch_theme(look.mode)
-    state.read_link()
-    wanted = state.current()
-    scenario, unknown = known(wanted.scenario, state.last())
-    report, error = _answer(scenario)
-    problems = {**wanted.problems, **unknown}
-    if isinstance(error, PlanError):
-        problems["plan"] = str(error)
-    sidebar.controls(scenario, report, problems)
-    state.write_link(scenario, good=report is not None)
-    _head(report, scenario)
-    _problems("Part of the link could not be read", wanted.link_problems)
-    _problems("Not taken over from the controls", tuple(problems.values()), phone_only=True)
-    if report is None:
-        _refused(error)
+def draw(frame: Frame) -> None:
+    """Draw the answer of the current scenario."""
+    if frame.report is None:
+        _refused(frame)
         return
-    _body(report, look)
+    _body(frame.report, frame.look)
 
 
-def _look() -> Look:
-    """Light or dark, wide or phone, as far as the browser tells."""
-    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    return Look(mode, compact="Mobi" in (st.context.headers.get("User-Agent") or ""))
-
-
-def _answer(scenario: Scenario) -> tuple[Report | None, RooflineError | None]:
-    try:
-        return evaluate(scenario), None
-    except RooflineError as error:
-        return None, error
-
-
-def _head(report: Report | None, scenario: Scenario) -> None:
-    """The scenario in words and the link, always in sight."""
-    parts = scenario_parts(report) if report is not None else (scenario.model, f"{scenario.devices:,} × {scenario.hardware}")
-    first, *rest = parts
-    words = "".join(f"<span>{esc(part)}</span>" for part in rest)
-    with st.container(key="head", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
-        link_button()
-
-
-def _problems(title: str, problems: tuple[str, ...], *, phone_only: bool = False) -> None:
-    """What was not understood. Beside the controls it is told as well, but on a phone those are out of sight."""
-    if problems:
-        lines = "".join(f"<li>{esc(problem)}</li>" for problem in problems)
-        where = " rf-phone" if phone_only else ""
-        st.html(f'<div class="rf-notice{where}" role="alert"><h2>{esc(title)}</h2><ul>{lines}</ul></div>')
-
-
-def _refused(error: RooflineError | None) -> None:
+def _refused(frame: Frame) -> None:
     """No answer, and what would be right."""
-    text = str(error)
-    st.html(f'<div class="rf-notice" role="alert"><h2>No answer for this</h2>{esc(text[:1].upper() + text[1:])}</div>')
-    if isinstance(error, PlanError):
+    if isinstance(frame.error, FaultError):
+        st.html(fault_html(frame.query))
+        return
+    text = str(frame.error)
+    st.html(notice("No answer for this", esc(text[:1].upper() + text[1:])))
+    if isinstance(frame.error, PlanError):
         st.button("Let the program choose the plan", on_click=state.set_some, args=({"plan": AUTO},))
 
 
@@ -113,12 +67,14 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
     """In words what would fit, and one click to get there."""
     memory = report.memory
     text = report.sentence.removeprefix("Does not fit: ")
-    words = f"<h2>Does not fit</h2>{esc(text[:1].upper() + text[1:])}"
-    st.html(f'<div class="rf-notice" role="alert">{words}</div>{memory_bar(report, palette)}')
+    st.html(notice("Does not fit", esc(text[:1].upper() + text[1:])) + memory_bar(report, palette))
     with st.container(horizontal=True, key="remedies"):
         if memory.min_devices is not None:
             devices = memory.min_devices
             st.button(f"Use {devices:,} devices", on_click=state.set_some, args=({"devices": devices},))
+        if memory.fitting_weights is not None:
+            weights = memory.fitting_weights
+            st.button(f"Use {short_format_name(weights)} weights", on_click=state.set_some, args=({"weights": weights},))
         if memory.max_batch >= 1:
             batch = memory.max_batch
             st.button(f"Use batch {batch:,}", on_click=state.set_some, args=({"load": "batch", "batch": batch},))

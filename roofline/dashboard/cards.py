@@ -6,9 +6,10 @@ import streamlit as st
 
 from roofline.answers.explain import explain
 from roofline.answers.report import Bound, Explanation, Report
-from roofline.dashboard.text import between, esc, gb, table
+from roofline.dashboard.text import between, esc, table
 from roofline.figures.theme import BOUND_MARKS, Palette
 from roofline.figures.words import sig
+from roofline.units import memory_size
 
 BOUND_SHORT: dict[Bound, str] = {
     "compute": "compute-bound",
@@ -69,7 +70,7 @@ def _memory_card(report: Report, palette: Palette) -> str:
     word = f"{share:.0%} used · at most {memory.max_batch:,} sequences" if memory.fits else "does not fit"
     return (
         '<section class="rf-card"><h2>Memory per device</h2>'
-        f'<p class="rf-value">{esc(gb(used))} <small>of {esc(gb(there))}</small></p>'
+        f'<p class="rf-value">{esc(memory_size(used))} <small>of {esc(memory_size(there))}</small></p>'
         f'<div class="rf-fill" aria-hidden="true"><span style="width:{min(1.0, share):.1%};background:{colour}"></span></div>'
         f'<p class="rf-band">{esc(word)}</p></section>'
     )

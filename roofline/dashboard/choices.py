@@ -1,16 +1,20 @@
-"""What the lists offer, in words, and whether what was typed is one of them. Only the catalogue: never a path from a visitor."""
+"""What the lists offer, in words, and whether what was typed is one of them.
+
+Only the catalogue and what a link itself carries: never a path from a visitor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
 
+from roofline.answers.anatomy import own_model
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
-from roofline.catalog.models import catalogue_model_id, model_entries, model_ids
+from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
-from roofline.errors import UnknownIdError
+from roofline.errors import RooflineError, UnknownIdError
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
@@ -46,9 +50,18 @@ def formats(role: str) -> tuple[str, ...]:
 
 
 def model_words(ref: str) -> str:
-    """A model as people call it; what is not in the catalogue as typed."""
+    """A model as people call it, one of the person's own by its name; what is not in the catalogue as typed."""
+    if own_model(ref):
+        return _own_words(ref)
     found = catalogue_model_id(ref)
     return ref if found is None else model_entries()[found].name
+
+
+def _own_words(ref: str) -> str:
+    try:
+        return f"your model: {load_model(ref).name}"
+    except RooflineError:
+        return "your model, damaged"
 
 
 def hardware_words(ref: str) -> str:
@@ -80,13 +93,16 @@ def known(scenario: Scenario, last: Scenario) -> tuple[Scenario, dict[str, str]]
         given = getattr(scenario, name)
         try:
             named[name] = None if given is None else find(given)
-        except UnknownIdError as error:
+        except RooflineError as error:
             named[name] = getattr(last, name)
             problems[name] = f"{_refusal(kind, given, error)} {_still(name, named[name])}"
     return scenario.model_copy(update=named), problems
 
 
-def _refusal(kind: str, given: str, error: UnknownIdError) -> str:
+def _refusal(kind: str, given: str, error: RooflineError) -> str:
+    if not isinstance(error, UnknownIdError):
+        text = str(error)
+        return text[:1].upper() + text[1:]
     shown = given if len(given) <= _SHOWN_CHARACTERS else f"{given[:_SHOWN_CHARACTERS]}…"
     nearest = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
     return f"No {kind} is called '{shown}'{nearest}."
@@ -98,6 +114,9 @@ def _still(name: str, value: str | None) -> str:
 
 
 def _model(ref: str) -> str:
+    if own_model(ref):
+        load_model(ref)
+        return ref
     found = catalogue_model_id(ref)
     if found is None:
         raise UnknownIdError("models", ref, model_ids())

@@ -17,7 +17,7 @@ from roofline.figures.curves import cost_alt, cost_figure
 from roofline.figures.theme import Look, as_figure
 from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
 from roofline.specs.hardware import Accelerator, Fact
-from roofline.units import duration, with_prefix
+from roofline.units import duration, memory_size, with_prefix
 
 FIGURE_PX = 440
 """Narrowest column a figure is drawn in while two stand side by side."""
@@ -84,7 +84,9 @@ def _cost(shown: Shown) -> None:
 def _memory(shown: Shown) -> None:
     memory = shown.report.memory
     rows = [
-        ("Cache of one sequence, prompt and output", gb(memory.kv_cache_bytes_per_sequence)),
+        ("Cache as the engine reserves it, in the bar above", memory_size(float(memory.kv_cache_bytes_per_device))),
+        ("Cache as the mathematics needs it", memory_size(float(memory.kv_cache_least_bytes_per_device))),
+        ("Cache of one sequence, prompt and output", memory_size(float(memory.kv_cache_bytes_per_sequence))),
         ("Most sequences that fit", f"{memory.max_batch:,}"),
         ("Sequences asked for", f"{shown.report.batch:,}"),
         ("Devices used of devices there", f"{shown.report.plan.devices_used:,} of {shown.report.scenario.devices:,}"),

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
-from roofline.specs.messages import validation_sentence
+from roofline.errors import InputError
 from roofline.specs.scenario import Scenario
 
 AUTO = "auto"
@@ -114,16 +112,16 @@ def _one(name: str, value: Any) -> tuple[Any, str | None]:  # noqa: ANN401
     """One field checked alone: its value, or a sentence."""
     try:
         checked = Scenario.model_validate({"model": "x", "hardware": "x", name: value})
-    except ValidationError as error:
-        return None, _sentence(name, error)
+    except InputError as error:
+        return None, _sentence(name, str(error))
     return getattr(checked, name), None
 
 
-def _sentence(name: str, error: ValidationError) -> str:
+def _sentence(name: str, problem: str) -> str:
     label = _LABELS.get(name, name.replace("_", " ").capitalize())
     if name == "utilisation":
         return f"{label} must be above 0 and at most 100%."
-    return f"{label}{validation_sentence(error).removeprefix(name)}"
+    return f"{label}{problem.removeprefix(name)}"
 
 
 def _used(name: str, value: Any) -> str:  # noqa: ANN401

@@ -12,7 +12,7 @@ from roofline.answers.report import Report
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard import choices
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import key, set_controls
+from roofline.dashboard.state import key, own_models, set_controls
 from roofline.dashboard.text import esc
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
@@ -75,7 +75,9 @@ def _problem(name: str, problems: Problems) -> None:
 
 
 def _machine(problems: Problems) -> None:
-    _list("model", "Model", choices.models(), choices.model_words, "Type to search; ids such as deepseek-v3 work too.", free=True)
+    models = (*choices.models(), *own_models())
+    help_text = "Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model."
+    _list("model", "Model", models, choices.model_words, help_text, free=True)
     _problem("model", problems)
     _list("hardware", "Hardware", choices.hardware(), choices.hardware_words, "One device; how many comes next.", free=True)
     _problem("hardware", problems)

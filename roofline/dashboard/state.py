@@ -7,19 +7,26 @@ scenario changed. Back and Forward are therefore undo and redo, and a link is al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
 
 from roofline import link
+from roofline.dashboard import view
 from roofline.dashboard.fields import Values, asked, control_values
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
 """Keys of controls in the session."""
+VIEW_PREFIX = "view_"
+"""Keys of view switches in the session."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
-_URL, _KEPT, _LAST, _PROBLEMS = "_url", "_kept", "_last", "_problems"
+VIEW_KEY = "chart"
+"""The address's key for what the Model page looks at."""
+_MOST_OWN_MODELS = 5
+_URL, _KEPT, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_last", "_problems", "_own"
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,22 @@ def read_link() -> None:
     query = st.query_params.to_dict()
     if st.session_state.get(_URL) == query:
         return
-    decoded = link.decode(query)
+    decoded = _decoded(query)
     set_controls(decoded.scenario)
     st.session_state[_LAST] = link.DEFAULT
     st.session_state[_URL] = query
     st.session_state[_PROBLEMS] = decoded.problems
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
+    _set_view(view.read(query.get(VIEW_KEY)))
+
+
+def _decoded(query: dict[str, str]) -> link.Decoded:
+    """The link as read; one that the reader itself breaks on is told like any other."""
+    try:
+        return link.decode(query)
+    except Exception:
+        logging.getLogger(__name__).exception("a link could not be read")
+        return link.Decoded(link.DEFAULT, ("Something in this link went wrong on our side: the default page is shown.",))
 
 
 def set_controls(scenario: Scenario) -> None:
@@ -88,14 +105,53 @@ def set_some(values: Values) -> None:
         st.session_state[key(name)] = value
 
 
-def write_link(scenario: Scenario, *, good: bool) -> None:
-    """Put the scenario into the address, as one step of the browser's history, when it changed."""
+def own_models() -> tuple[str, ...]:
+    """Models of the person's own that this visit has seen, newest last."""
+    return tuple(st.session_state.get(_OWN, {}).values())
+
+
+def keep_own_model(ref: str, name: str) -> None:
+    """Offer a model of the person's own from now on; a newer one takes the place of an older of the same name."""
+    others = {known: other for known, other in st.session_state.get(_OWN, {}).items() if known != name}
+    st.session_state[_OWN] = dict([*others.items(), (name, ref)][-_MOST_OWN_MODELS:])
+
+
+def current_view() -> view.View:
+    """The view switches; those that are not drawn keep their value."""
+    kept: dict[str, Any] = st.session_state.get(f"_{VIEW_PREFIX}") or asdict(view.View())
+    found = {name: st.session_state.get(f"{VIEW_PREFIX}{name}", value) for name, value in kept.items()}
+    _set_view(view.View(**found))
+    return view.View(**found)
+
+
+def _set_view(seen: view.View) -> None:
+    values = asdict(seen)
+    st.session_state[f"_{VIEW_PREFIX}"] = values
+    for name, value in values.items():
+        st.session_state[f"{VIEW_PREFIX}{name}"] = value
+
+
+def _tab() -> str | None:
+    """The open tab, also on pages that have none."""
+    found: str | None = st.session_state.get(TAB_KEY) or st.session_state.get(f"_{TAB_KEY}")
+    st.session_state[f"_{TAB_KEY}"] = st.session_state[TAB_KEY] = found
+    return found
+
+
+def write_link(scenario: Scenario, *, good: bool) -> dict[str, str]:
+    """Put the scenario into the address, as one step of the browser's history, when it changed; the address as it is now."""
     if good:
         st.session_state[_LAST] = scenario
     before = st.query_params.to_dict()
-    view = {name: value for name, value in before.items() if name in link.VIEW_KEYS and name != TAB_KEY}
-    tab = st.session_state.get(TAB_KEY)
-    new = {**link.encode(scenario), **view, **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {})}
+    others = {name: value for name, value in before.items() if name in link.VIEW_KEYS - {TAB_KEY, VIEW_KEY}}
+    tab, seen = _tab(), view.written(current_view())
+    new = {
+        **link.encode(scenario),
+        **others,
+        **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {}),
+        **({VIEW_KEY: seen} if seen is not None else {}),
+    }
     if new != before:
         st.query_params.from_dict(new)
     st.session_state[_URL] = new
+    return new

@@ -8,7 +8,7 @@ from html import escape
 from roofline.answers.report import Report
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
-from roofline.units import Floats, with_prefix
+from roofline.units import GIGA, KILO, MEGA, TERA, Floats, with_prefix
 
 
 def esc(text: object) -> str:
@@ -85,3 +85,20 @@ def heading(text: str, key: str = "", level: int = 2) -> str:
     """A heading with the key of a figure under it; ``key`` is markup of our own."""
     line = f'<p class="rf-key">{key}</p>' if key else ""
     return f'<h{level} class="rf-h">{esc(text)}</h{level}>{line}'
+
+
+def notice(title: str, body: str, *, extra: str = "") -> str:
+    """A framed word of warning; ``body`` is markup of our own."""
+    return f'<div class="rf-notice {extra}" role="alert"><h2>{esc(title)}</h2>{body}</div>'
+
+
+def count_words(value: float) -> str:
+    """A large count as people say it.
+
+    >>> count_words(671.03e9), count_words(218_112_000), count_words(12_000), count_words(0)
+    ('671 billion', '218 million', '12.0 thousand', '0')
+    """
+    for factor, word in ((TERA, "trillion"), (GIGA, "billion"), (MEGA, "million"), (KILO, "thousand")):
+        if value >= factor:
+            return f"{sig(value / factor)} {word}"
+    return f"{value:,.0f}"

@@ -3,53 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, isfinite, log2, log10
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
 from typing import Any
 
 import numpy as np
 
-from roofline.answers.report import BatchCurve, Bound, Report
-from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, tint
-from roofline.figures.words import BOUND_WORDS, axis_number, sig
+from roofline.answers.report import BatchCurve, Report
+from roofline.figures.batch_axis import (
+    BOTTOM,
+    TOP,
+    axis_place,
+    batch_axis,
+    batch_span,
+    batches,
+    beyond_full,
+    bound_strip,
+    critical_line,
+    strip_words,
+)
+from roofline.figures.theme import Look, Spec, axis, base_layout, tint
+from roofline.figures.words import axis_number, sig
 from roofline.units import Floats
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 430
 COST_HEIGHT_PX = 360
-_TOP, _STRIP, _BOTTOM = (0.56, 1.0), (0.455, 0.515), (0.0, 0.41)
-_STRIP_CHARACTERS = {False: 56, True: 40}
-"""Characters that fit across the strip."""
 _EARLY, _LATE = 0.1, 0.82
 """Shares of the batch axis before and after which a word has room on one side only."""
+
+_DECADES_OF_HALVES = 1e3
+"""A log axis longer than this has ticks at powers of ten only."""
+_FAR = 4.0
+"""Where a limit is this much above what is expected, a linear axis would press the expectation flat: it is logarithmic."""
 
 Line = list[float | None]
 
 
+@dataclass(frozen=True)
+class Panel:
+    """One quantity against the batch."""
+
+    yaxis: str
+    title: str
+    lines: tuple[Line, Line, Line, Line]
+    """Low, high, expected, limit."""
+    falls: bool = False
+    """Its corner without lines is the right one."""
+    log_y: bool = False
+    limit_below: bool = False
+    """A cost: nothing real is cheaper than its limit."""
+
+    @property
+    def top(self) -> float:
+        """The end of a linear axis."""
+        return 1.12 * _most(self.lines[3])
+
+
 def throughput_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     """Tokens per second in total and per user over one batch axis, with what binds between them."""
-    span = _span(curve)
-    rates = (
-        ("y", "Tokens/s in total", "output_tokens_per_s"),
-        ("y2", "Tokens/s per user", "tokens_per_s_per_user"),
-    )
+    span = batch_span(curve)
+    total = _rate_panel(curve, "y", "Tokens/s in total", "output_tokens_per_s")
+    user = _rate_panel(curve, "y2", "Tokens/s per user", "tokens_per_s_per_user")
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
-    for name, title, field in rates:
-        lines = [_line(getattr(t, field), curve) for t in (curve.expected_low, curve.expected_high, curve.expected, curve.limit)]
-        data += _panel(lines, curve, look, name, title)
-        data += _ring(report, curve, getattr(report.expected, field), look, name)
-        notes += _panel_words(report, curve, lines, span, name, title, look)
-        top = _top(getattr(curve.limit, field), curve)
-        notes += _ring_word(report, getattr(report.expected, field), top, _place(report, span), look, name)
+    for panel, value in ((total, report.expected.output_tokens_per_s), (user, report.expected.tokens_per_s_per_user)):
+        data += _panel(panel, curve, look)
+        data += _ring(report, panel, value, look)
+        notes += _panel_words(report, curve, panel, look)
+        notes += _ring_word(report, panel, value, axis_place(report, span), look)
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    layout["xaxis"] = _batch_axis(span, look, anchor="y2")
-    layout["yaxis"] = _rate_axis(curve.limit.output_tokens_per_s, curve, look, _TOP)
-    layout["yaxis2"] = _rate_axis(curve.limit.tokens_per_s_per_user, curve, look, _BOTTOM)
-    strip_shapes, strip_words = _strip(curve, span, look)
-    full_shapes, full_words = _full(curve, span, look, (_TOP, _BOTTOM))
-    critical_shapes, critical_words = _critical(report, curve, span, look, (_TOP, _BOTTOM))
+    layout["xaxis"] = batch_axis(span, look, anchor="y2")
+    layout["yaxis"] = _rate_axis(total, look, TOP)
+    layout["yaxis2"] = _rate_axis(user, look, BOTTOM)
+    strip_shapes, strip_notes = bound_strip(curve, span, look)
+    full_shapes, full_notes = beyond_full(curve, span, look, (TOP, BOTTOM))
+    critical_shapes, critical_notes = critical_line(report, curve, span, look, (TOP, BOTTOM))
     layout["shapes"] = full_shapes + strip_shapes + critical_shapes
-    layout["annotations"] = notes + strip_words + full_words + critical_words
+    layout["annotations"] = notes + strip_notes + full_notes + critical_notes
     return {"data": data, "layout": layout}
+
+
+def _rate_panel(curve: BatchCurve, yaxis: str, title: str, field: str) -> Panel:
+    """A rate; logarithmic where the limit is far above what is expected."""
+    times = (curve.expected_low, curve.expected_high, curve.expected, curve.limit)
+    low, high, expected, limit = (_line(getattr(t, field), curve) for t in times)
+    far = any(top > _FAR * real for top, real in zip(limit, expected, strict=True) if top and real)
+    return Panel(yaxis, title, (low, high, expected, limit), falls=yaxis == "y2", log_y=far)
 
 
 def throughput_alt(report: Report, curve: BatchCurve) -> str:
@@ -65,28 +104,28 @@ def throughput_alt(report: Report, curve: BatchCurve) -> str:
 
 def cost_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     """USD per million output tokens against the batch; log on both axes."""
-    span = _span(curve)
+    span = batch_span(curve)
     fields = (
         curve.usd_per_million_output_tokens_low,
         curve.usd_per_million_output_tokens_high,
         curve.usd_per_million_output_tokens,
         curve.usd_per_million_output_tokens_at_limit,
     )
-    lines = [_line(f, curve) for f in fields if f is not None]
-    usd = report.cost.usd_per_million_output_tokens
-    data = [*_panel(lines, curve, look, "y", "USD per million output tokens"), *_ring(report, curve, usd, look, "y")]
-    layout = base_layout(look, height=COST_HEIGHT_PX)
-    layout["xaxis"] = _batch_axis(span, look, anchor="y")
-    layout["yaxis"] = _usd_axis(lines, look)
-    full_shapes, full_words = _full(curve, span, look, ((0.0, 1.0),))
-    layout["shapes"] = full_shapes
+    low, high, expected, limit = ([] if f is None else _line(f, curve) for f in fields)
     title = "USD per million output tokens"
+    panel = Panel("y", title, (low, high, expected, limit), falls=True, log_y=True, limit_below=True)
+    usd = report.cost.usd_per_million_output_tokens
+    layout = base_layout(look, height=COST_HEIGHT_PX)
+    layout["xaxis"] = batch_axis(span, look, anchor="y")
+    layout["yaxis"] = _log_axis(panel.lines, look)
+    full_shapes, full_notes = beyond_full(curve, span, look, ((0.0, 1.0),))
+    layout["shapes"] = full_shapes
     layout["annotations"] = [
-        *_panel_words(report, curve, lines, span, "y", title, look, log_y=True),
-        *_ring_word(report, usd, 0.0, _place(report, span), look, "y"),
-        *full_words,
+        *_panel_words(report, curve, panel, look),
+        *_ring_word(report, panel, usd, axis_place(report, span), look),
+        *full_notes,
     ]
-    return {"data": data, "layout": layout}
+    return {"data": [*_panel(panel, curve, look), *_ring(report, panel, usd, look)], "layout": layout}
 
 
 def cost_alt(report: Report) -> str:
@@ -106,61 +145,36 @@ def _line(values: Floats, curve: BatchCurve) -> Line:
     return [float(v) if isfinite(v) else None for v in column]
 
 
-def _batches(curve: BatchCurve) -> list[float]:
-    return [float(b) for b in np.atleast_1d(curve.batch)]
+def _most(line: Line) -> float:
+    return max((v for v in line if v is not None), default=1.0)
 
 
-def _span(curve: BatchCurve) -> tuple[float, float]:
-    """The batch axis: from one to a little past what fits."""
-    return 1.0, max(16.0, curve.max_batch * max(1.6, curve.max_batch**0.12))
+def _rate_axis(panel: Panel, look: Look, domain: tuple[float, float]) -> dict[str, Any]:
+    """From nought, or logarithmic where the limit is far away."""
+    if panel.log_y:
+        return {**_log_axis(panel.lines, look), "domain": list(domain)}
+    return axis(look, range=[0, panel.top], domain=list(domain), nticks=4 if look.compact else 5, tickformat="~s")
 
 
-def _batch_axis(span: tuple[float, float], look: Look, anchor: str) -> dict[str, Any]:
-    powers = floor(log2(span[1]))
-    stride = max(1, ceil(powers / (5 if look.compact else 9)))
-    ticks = [float(2**k) for k in range(0, powers + 1, stride)]
-    return axis(
-        look,
-        type="log",
-        range=[log10(span[0]), log10(span[1])],
-        tickvals=ticks,
-        ticktext=[f"{t:,.0f}" if t < 10_000 else axis_number(t) for t in ticks],
-        title=axis_title(look, "Sequences decoding at once (batch)"),
-        anchor=anchor,
-    )
-
-
-def _place(report: Report, span: tuple[float, float]) -> float:
-    """Where the chosen batch stands on its axis, 0 to 1."""
-    return log10(report.batch) / log10(span[1])
-
-
-def _top(limit: Floats, curve: BatchCurve) -> float:
-    """The end of a rate axis."""
-    return 1.12 * max((v for v in _line(limit, curve) if v is not None), default=1.0)
-
-
-def _rate_axis(limit: Floats, curve: BatchCurve, look: Look, domain: tuple[float, float]) -> dict[str, Any]:
-    return axis(look, range=[0, _top(limit, curve)], domain=list(domain), nticks=4 if look.compact else 5, tickformat="~s")
-
-
-def _usd_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
+def _log_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
     values = [v for line in lines for v in line if v]
     low, high = min(values, default=1.0) / 1.5, max(values, default=1.0) * 2.5
-    ticks = [f * 10.0**p for p in range(floor(log10(low)), ceil(log10(high)) + 1) for f in (1, 3)]
+    steps = (1, 3) if high / low < _DECADES_OF_HALVES else (1,)
+    ticks = [f * 10.0**p for p in range(floor(log10(low)), ceil(log10(high)) + 1) for f in steps]
     shown = [t for t in ticks if low <= t <= high]
     text = [f"{t:g}" if t < 1000 else axis_number(t) for t in shown]
     return axis(look, type="log", range=[log10(low), log10(high)], tickvals=shown, ticktext=text)
 
 
-def _panel(lines: Sequence[Line], curve: BatchCurve, look: Look, yaxis: str, title: str) -> list[dict[str, Any]]:
-    """Band, limit and expectation of one quantity. ``lines``: low, high, expected, limit."""
-    colour, x = look.palette.phases["decode"], _batches(curve)
-    low, high, expected, limit = lines
+def _panel(panel: Panel, curve: BatchCurve, look: Look) -> list[dict[str, Any]]:
+    """Band, limit and expectation of one quantity."""
+    colour, x = look.palette.phases["decode"], batches(curve)
+    low, high, expected, limit = panel.lines
+    title = panel.title
     inside = [i for i, v in enumerate(expected) if v is not None]
     band_x = [x[i] for i in inside] + [x[i] for i in reversed(inside)]
     band_y = [low[i] for i in inside] + [high[i] for i in reversed(inside)]
-    common = {"type": "scatter", "mode": "lines", "yaxis": yaxis}
+    common = {"type": "scatter", "mode": "lines", "yaxis": panel.yaxis}
     text = [f"{title}<br>batch {x[i]:,.0f}: expected {sig(expected[i])} ({sig(low[i])} to {sig(high[i])})" for i in inside]
     return [
         common
@@ -194,7 +208,7 @@ def _panel(lines: Sequence[Line], curve: BatchCurve, look: Look, yaxis: str, tit
     ]
 
 
-def _ring(report: Report, curve: BatchCurve, value: Floats | None, look: Look, yaxis: str) -> list[dict[str, Any]]:
+def _ring(report: Report, panel: Panel, value: Floats | None, look: Look) -> list[dict[str, Any]]:
     """The chosen batch."""
     if value is None or not isfinite(float(value)):
         return []
@@ -205,30 +219,31 @@ def _ring(report: Report, curve: BatchCurve, value: Floats | None, look: Look, y
             "mode": "markers",
             "x": [report.batch],
             "y": [float(value)],
-            "yaxis": yaxis,
+            "yaxis": panel.yaxis,
             "marker": marker,
+            "cliponaxis": False,
             "name": "chosen batch",
             "hovertemplate": f"chosen batch {report.batch:,}: {sig(value)}<extra></extra>",
         }
     ]
 
 
-def _ring_word(report: Report, value: Floats | None, top: float, place: float, look: Look, yaxis: str) -> list[dict[str, Any]]:
-    """The number at the ring: on the side where the lines are not, above where the axis would be in the way."""
+def _ring_word(report: Report, panel: Panel, value: Floats | None, place: float, look: Look) -> list[dict[str, Any]]:
+    """The number at the ring."""
     if value is None or not isfinite(float(value)):
         return []
-    log_y, low = top <= 0, 0 < float(value) < 0.25 * top
-    left = place > _LATE or (place > _EARLY and not log_y and (yaxis == "y2") != low)
+    number = float(value)
+    left, up = _ring_side(panel, number, place)
     return [
         {
             "x": log10(report.batch),
-            "y": log10(float(value)) if log_y else float(value),
-            "yref": yaxis,
+            "y": log10(number) if panel.log_y else number,
+            "yref": panel.yaxis,
             "text": f"<b>{sig(value)}</b>",
             "showarrow": False,
             "xanchor": "right" if left else "left",
             "xshift": -9 if left else 9,
-            "yshift": 14 if log_y or low or place < _EARLY else -14,
+            "yshift": 14 if up else -14,
             "bgcolor": tint(look.palette.page, 0.75),
             "borderpad": 0,
             "font": {"size": 13 if look.compact else 14, "color": look.palette.phases["decode"]},
@@ -236,46 +251,61 @@ def _ring_word(report: Report, value: Floats | None, top: float, place: float, l
     ]
 
 
-def _panel_words(
-    report: Report,
-    curve: BatchCurve,
-    lines: Sequence[Line],
-    span: tuple[float, float],
-    yaxis: str,
-    title: str,
-    look: Look,
-    *,
-    log_y: bool = False,
-) -> list[dict[str, Any]]:
+def _ring_side(panel: Panel, value: float, place: float) -> tuple[bool, bool]:
+    """Left and up: on the side where the lines are not, above where the axis would be in the way."""
+    if panel.limit_below:
+        return place > _LATE, True
+    if panel.log_y:
+        left = place > _LATE
+        return left, panel.falls != left
+    low = 0 < value < 0.25 * panel.top
+    left = place > _LATE or (place > _EARLY and panel.falls != low)
+    return left, low or place < _EARLY
+
+
+def _panel_words(report: Report, curve: BatchCurve, panel: Panel, look: Look) -> list[dict[str, Any]]:
     """The panel's name inside its corner, and the two lines by name."""
-    falls = yaxis == "y2" or log_y
-    name = {"xref": "paper", "yref": f"{yaxis} domain", "x": 0, "y": 1, "text": f"<b>{title}</b>", "showarrow": False}
-    name |= {"xanchor": "right" if falls else "left", "x": 1 if falls else 0, "yanchor": "top", "xshift": -6 if falls else 8}
+    right = panel.falls
+    name = {"xref": "paper", "yref": f"{panel.yaxis} domain", "y": 1, "text": f"<b>{panel.title}</b>", "showarrow": False}
+    name |= {"xanchor": "right" if right else "left", "x": 1 if right else 0, "yanchor": "top", "xshift": -6 if right else 8}
     name |= {"font": {"size": look.font_px, "color": look.palette.text}}
     words = [name]
-    for word, line, where, up in (("limit", lines[3], 0.45, not log_y), ("expected", lines[2], 0.26, log_y)):
+    for word, line, where in (("limit", panel.lines[3], 0.45), ("expected", panel.lines[2], 0.26)):
         spot = _spot(curve, line, where, report.batch)
         if spot is None:
             continue
-        colour = look.palette.phases["decode"] if word == "expected" else look.palette.muted
+        x_shift, y_shift = _word_shift(panel, word)
         words.append(
             {
                 "x": log10(spot[0]),
-                "y": log10(spot[1]) if log_y else spot[1],
-                "yref": yaxis,
+                "y": log10(spot[1]) if panel.log_y else spot[1],
+                "yref": panel.yaxis,
                 "text": f"<b>{word}</b>" if word == "expected" else word,
                 "showarrow": False,
-                "yshift": 13 if up or not falls else -13,
-                "xshift": (30 if up else -22) if log_y else 22 if yaxis == "y2" and word == "limit" else 0,
-                "font": {"size": look.tick_px, "color": colour},
+                "yshift": y_shift,
+                "xshift": x_shift,
+                "font": {
+                    "size": look.tick_px,
+                    "color": look.palette.phases["decode"] if word == "expected" else look.palette.muted,
+                },
             }
         )
     return words
 
 
+def _word_shift(panel: Panel, word: str) -> tuple[int, int]:
+    """How far a line's name stands from the line."""
+    above = (word == "limit") != panel.limit_below
+    if panel.limit_below:
+        return (30 if above else -22), (13 if above else -13)
+    if panel.log_y and not panel.falls:
+        return (-16, 13) if above else (30, -13)
+    return (22 if panel.falls and word == "limit" else 0), (13 if above or not panel.falls else -13)
+
+
 def _spot(curve: BatchCurve, line: Line, fraction: float, batch: int) -> tuple[float, float] | None:
     """A point of a line at a share of the axis, moved away from the chosen batch."""
-    points = [(b, v) for b, v in zip(_batches(curve), line, strict=True) if v]
+    points = [(b, v) for b, v in zip(batches(curve), line, strict=True) if v]
     if len(points) < 4:
         return None
     end = log10(points[-1][0]) or 1.0
@@ -283,98 +313,3 @@ def _spot(curve: BatchCurve, line: Line, fraction: float, batch: int) -> tuple[f
     if abs(chosen - fraction) < 0.14:
         fraction += 0.24
     return min(points, key=lambda p: abs(log10(p[0]) / end - fraction))
-
-
-def _strip(curve: BatchCurve, span: tuple[float, float], look: Look) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Which bound rules from where."""
-    shapes, words = [], []
-    for bound, start, end in bound_runs(curve):
-        colour = look.palette.bounds[bound]
-        shapes.append(_rectangle(start, end, _STRIP, colour, 1.0))
-        room = log10(end / start) / log10(span[1]) * _STRIP_CHARACTERS[look.compact]
-        if len(bound) < room:
-            words.append(_strip_word(start, end, bound, look.palette.on_mark, look))
-    if curve.max_batch < span[1]:
-        shapes.append(_rectangle(max(1, curve.max_batch), span[1], _STRIP, look.palette.grid, 1.0))
-    return shapes, words
-
-
-def bound_runs(curve: BatchCurve) -> list[tuple[Bound, float, float]]:
-    """Stretches of the batch axis under one bound, up to what fits."""
-    batches = _batches(curve)
-    runs: list[tuple[Bound, float]] = []
-    last = max(1.0, float(curve.max_batch))
-    for batch, bound in zip(batches, curve.bound, strict=True):
-        if batch > last:
-            break
-        if runs and runs[-1][0] == bound:
-            continue
-        runs.append((bound, batch))
-    ends = [start for _, start in runs[1:]] + [last]
-    return [(bound, start, end) for (bound, start), end in zip(runs, ends, strict=True) if end > start]
-
-
-def strip_words(curve: BatchCurve) -> str:
-    """The strip as a sentence."""
-    runs = bound_runs(curve)
-    return "; ".join(f"{BOUND_WORDS[b]} from batch {start:,.0f}" for b, start, _ in runs)
-
-
-def _rectangle(start: float, end: float, rows: tuple[float, float], colour: str, opacity: float) -> dict[str, Any]:
-    return {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": start,
-        "x1": end,
-        "y0": rows[0],
-        "y1": rows[1],
-        "fillcolor": colour,
-        "opacity": opacity,
-        "line": {"width": 0},
-        "layer": "below",
-    }
-
-
-def _strip_word(start: float, end: float, text: str, colour: str, look: Look) -> dict[str, Any]:
-    middle = (log10(start) + log10(end)) / 2
-    font = {"size": look.tick_px, "color": colour}
-    return {"x": middle, "y": sum(_STRIP) / 2, "yref": "paper", "text": f"<b>{text}</b>", "showarrow": False, "font": font}
-
-
-def _full(
-    curve: BatchCurve, span: tuple[float, float], look: Look, panels: Sequence[tuple[float, float]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Beyond what fits: grey, and why."""
-    start = max(1.0, float(curve.max_batch))
-    shapes = [_rectangle(start, span[1], rows, look.palette.axis, 0.16) for rows in panels]
-    word = {
-        "x": (log10(start) + log10(span[1])) / 2,
-        "y": sum(panels[0]) / 2,
-        "yref": "paper",
-        "text": f"over {curve.max_batch:,}: memory full",
-        "showarrow": False,
-        "xanchor": "center",
-        "yanchor": "middle",
-        "textangle": -90,
-        "font": {"size": look.tick_px, "color": look.palette.muted},
-    }
-    return shapes, [word]
-
-
-def _critical(
-    report: Report, curve: BatchCurve, span: tuple[float, float], look: Look, panels: Sequence[tuple[float, float]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The batch that fills the arithmetic units, where it is on the axis."""
-    batch = report.critical_batch_with_experts
-    if not 1 < batch < min(span[1], curve.max_batch):
-        return [], []
-    line = {"color": look.palette.muted, "width": 1, "dash": "1px,3px"}
-    shapes = [
-        {"type": "line", "xref": "x", "yref": "paper", "x0": batch, "x1": batch, "y0": y0, "y1": y1, "line": line}
-        for y0, y1 in panels
-    ]
-    word = {"x": log10(batch), "y": panels[0][1], "yref": "paper", "text": f"critical {sig(batch)}", "showarrow": False}
-    word |= {"xanchor": "right", "xshift": -4, "yanchor": "top", "yshift": -20, "bgcolor": tint(look.palette.page, 0.75)}
-    word |= {"font": {"size": look.tick_px, "color": look.palette.muted}}
-    return shapes, [word]

@@ -33,6 +33,8 @@ class Palette:
     phases: dict[Phase, str]
     parts: tuple[str, str, str, str]
     """Weights, cache, activations, overhead: steps of one hue, then grey."""
+    kinds: tuple[str, str, str, str]
+    """Kinds of layers, and series of a figure that has neither bounds nor phases."""
     on_mark: str
     """Ink on a filled mark."""
     good: str
@@ -51,6 +53,7 @@ LIGHT = Palette(
     bounds={"compute": "#D4500C", "memory": "#123F8C", "network": "#0A8F7C", "host": "#B455D9", "latency": "#4B4A45"},
     phases={"prefill": "#A8124A", "decode": "#0878B8"},
     parts=("#123F8C", "#4C78E0", "#8FB0EC", "#7B8794"),
+    kinds=("#4C78E0", "#C46A12", "#12553F", "#7A1070"),
     on_mark="#FFFFFF",
     good="#1A7F37",
     bad="#B42318",
@@ -67,6 +70,7 @@ DARK = Palette(
     bounds={"compute": "#F26A35", "memory": "#B5CBF7", "network": "#5CE6AE", "host": "#B866F2", "latency": "#8A8A84"},
     phases={"prefill": "#FF5C8A", "decode": "#6FDCF7"},
     parts=("#B5CBF7", "#7C9FE8", "#4A68B0", "#7B8794"),
+    kinds=("#A9C7F2", "#FDB548", "#2FA387", "#E05CF0"),
     on_mark="#14181F",
     good="#4CC38A",
     bad="#FF8A80",

@@ -36,7 +36,7 @@ class Source(Frozen):
 class Fact(Frozen):
     """A printed value with its unit and source."""
 
-    value: float = Field(gt=0)
+    value: float = Field(ge=1e-6, le=1e12)
     unit: Unit
     source: str
     kind: Literal["datasheet", "measured", "derived", "estimate", "unverified"] = "datasheet"
@@ -54,7 +54,7 @@ class Link(Frozen):
     kind: Literal["scale-up", "scale-out", "host"]
     name: str
     bandwidth: Fact = Field(description="what one device can send at once, one direction")
-    n_devices: PositiveInt = Field(default=1, description="devices that reach each other over it")
+    n_devices: PositiveInt = Field(default=1, le=10_000_000, description="devices that reach each other over it")
     in_switch_reduction: bool = False
     pair: Fact | None = Field(
         default=None, description="what one device can send to one peer, where a mesh gives less than the whole"
@@ -79,7 +79,7 @@ class Accelerator(Frozen):
     name: str
     vendor: str
     category: Category
-    year: int
+    year: int = Field(ge=1950, le=2200)
     architecture: str = Field(default="", description="chip generation, with its kind of memory where one generation has several")
     announced: bool = Field(default=False, description="not shipping: hidden unless asked for")
     grade: Literal["A", "B", "C"] = Field(description="A vendor evidence, B secondary, C a roofline-critical fact is unverified")

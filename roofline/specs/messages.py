@@ -20,6 +20,11 @@ _WANTED: dict[str, str] = {
 }
 
 
+def _bound(value: float) -> str:
+    """A bound as people write it."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
+
+
 def validation_sentence(error: ValidationError) -> str:
     """The first problem of a validation, as a sentence."""
     first = error.errors()[0]
@@ -28,11 +33,11 @@ def validation_sentence(error: ValidationError) -> str:
     if kind in _WANTED:
         return f"{name} must be {_WANTED[kind]}."
     if kind == "greater_than_equal":
-        return f"{name} must be at least {context['ge']:,}."
+        return f"{name} must be at least {_bound(context['ge'])}."
     if kind == "greater_than":
-        return f"{name} must be above {context['gt']:,}."
+        return f"{name} must be above {_bound(context['gt'])}."
     if kind == "less_than_equal":
-        return f"{name} must be at most {context['le']:,}."
+        return f"{name} must be at most {_bound(context['le'])}."
     if kind == "string_too_long":
         return f"{name} must have at most {context['max_length']:,} characters."
     if kind == "string_too_short":

@@ -97,8 +97,8 @@ class Recurrence(Frozen):
 class Routing(Frozen):
     """How tokens choose experts."""
 
-    n_experts: PositiveInt
-    n_active: PositiveInt
+    n_experts: PositiveInt = Field(le=100_000)
+    n_active: PositiveInt = Field(le=100_000)
     n_groups: PositiveInt = 1
     n_active_groups: PositiveInt = 1
 

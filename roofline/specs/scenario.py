@@ -17,7 +17,7 @@ FormatId = Annotated[str, Field(min_length=1, max_length=40)]
 Reference = Annotated[str, Field(min_length=1, max_length=3200)]
 
 
-_COUNTED = re.compile(r"(\d{1,7})\s*[x×*]\s*([^\d\s].*)")
+_COUNTED = re.compile(r"([1-9]\d{0,6})\s*[x×*]\s*([^\d\s].*)")
 
 
 def counted(hardware: str) -> tuple[int | None, str]:
@@ -63,7 +63,7 @@ class Scenario(Frozen):
     usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
-    utilisation: Annotated[float, Field(gt=0, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+    utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
 
     if not TYPE_CHECKING:
 

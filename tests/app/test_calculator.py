@@ -61,7 +61,7 @@ def test_the_page_without_a_query_answers_the_default(default) -> None:
         sig(report.expected.output_tokens_per_s),
         sig(report.cost.usd_per_million_output_tokens),
     ]
-    assert "GB" in values(default)[3]
+    assert "GiB" in values(default)[3]
     assert report.sentence in html(default).replace("&#x27;", "'")
 
 
@@ -177,11 +177,11 @@ def test_formats_and_engines_are_checked_by_their_role() -> None:
     assert "…" in problems["engine"]
 
 
-def test_a_link_may_hold_a_format_nobody_offers() -> None:
+def test_a_format_of_a_link_that_nobody_offers_is_told_and_the_rest_is_kept() -> None:
     app = opened(kv="zip", w="q4_k_m")
     assert not app.exception
-    assert app.selectbox(key="in_kv_cache").value == "zip"
-    assert "No format for this is called" in html(app)
+    assert "kv=zip could not be read" in html(app)
+    assert app.selectbox(key="in_weights").value == "q4_k_m"
 
 
 def test_a_batch_that_does_not_fit_can_be_cut_to_what_does() -> None:

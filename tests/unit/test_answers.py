@@ -207,3 +207,22 @@ def test_python_gets_one_sentence_too() -> None:
         Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=-1)
     with pytest.raises(InputError, match="nothing by that name"):
         Scenario(model="llama-3.1-8b", hardware="h100-sxm", bach=1)
+
+
+def test_a_plan_that_cannot_be_is_a_row_of_a_sweep() -> None:
+    table = sweep(ONE, {"tensor_parallel": [1, 2, 3], "devices": [1, 2], "batch": [1, 100_000]})
+    assert len(table) == 12
+    reasons = dict(
+        zip(zip(table["tensor_parallel"], table["devices"], table["batch"], strict=True), table["reason"], strict=True)
+    )
+    assert reasons[1, 1, 1] == ""
+    assert reasons[1, 1, 100_000] == "does not fit"
+    assert "needs 2 devices" in reasons[2, 1, 1]
+    assert "legal" in reasons[3, 2, 1]
+
+
+def test_requests_without_effect_are_told() -> None:
+    report = ask(model="deepseek-v2-lite", hardware="h200-sxm", devices=4, tensor_parallel=1, attention_data_parallel=True)
+    assert any("no effect" in reason for reason in report.reasons)
+    report = ask(model="deepseek-v3", hardware="h200-sxm", devices=8, tensor_parallel=8, expert_parallel=4)
+    assert any("changes nothing" in reason for reason in report.reasons)

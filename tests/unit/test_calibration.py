@@ -92,4 +92,4 @@ def test_the_script_gives_the_same_file_twice(tmp_path: Path) -> None:
     for kind, table in few.classes.items():
         for name, constant in table.items():
             # few rows leave the means near the prior, and the prior near the shipped fit
-            assert constant.value == pytest.approx(calibration().classes[kind][name].value, rel=4.0), name
+            assert 0.05 < constant.value / calibration().classes[kind][name].value < 20.0, name

@@ -384,7 +384,7 @@ def test_a_device_from_a_file(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (("value: 100,", "value: -100,"), r"box: bandwidth.value: Input should be greater than 0"),
+        (("value: 100,", "value: -100,"), r"box: bandwidth.value: Input should be greater than or equal to"),
         (("value: 100,", "value: .nan,"), r"box: bandwidth.value: Input should be a finite number"),
         (("value: 100,", "value: .inf,"), r"box: bandwidth.value: Input should be a finite number"),
         (("unit: GB,", "unit: GB/s,"), r"box: memory: unit GB/s is not one of B, kB"),

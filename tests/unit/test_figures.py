@@ -20,7 +20,8 @@ from roofline.answers.report import (
     Share,
     Times,
 )
-from roofline.figures.curves import bound_runs, cost_alt, cost_figure, throughput_alt, throughput_figure
+from roofline.figures.batch_axis import bound_runs
+from roofline.figures.curves import cost_alt, cost_figure, throughput_alt, throughput_figure
 from roofline.figures.labels import Box, Mark, along, around, clusters, place
 from roofline.figures.roofline_geometry import ceilings, scene
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
@@ -58,7 +59,7 @@ def row(phase, name, flops, traffic, network=0.0) -> OperatorRow:
     bound = "network" if network else "compute" if compute > memory else "memory"
     intensity = flops / traffic if traffic else 0.0
     return OperatorRow(
-        phase, name, 60, flops, traffic, traffic, 0.0, 0.0, network, intensity, compute, memory, limit, limit * 1.4, bound
+        phase, name, 60, flops, traffic, traffic, 0.0, 0.0, network, intensity, compute, memory, limit, limit * 1.4, bound, bound
     )
 
 
@@ -87,9 +88,11 @@ def report() -> Report:
         context_tokens=4608,
         plan=Plan(8, 1, 2, 16, True, 16, "As asked."),
         formats=Formats("fp8", "fp8", "fp8", "bf16", "fp8", "bf16"),
-        memory=Memory(4e10, 6e9, 6e9, 1e9, 3e9, 8.5e10, 3e8, True, 1200, None),
+        memory=Memory(4e10, 6e9, 6e9, 1e9, 3e9, 8.5e10, 3e8, True, 1200, None, None),
         critical_batch_dense=500,
         critical_batch_with_experts=600,
+        critical_batch_system=600,
+        sustained_requests_per_s=None,
         ridge_flops_per_byte=PEAKS["fp8"] / BANDWIDTH,
         peak_flops_per_s=PEAKS,
         bandwidth_bytes_per_s=BANDWIDTH,
@@ -285,7 +288,7 @@ def test_the_strip_names_each_bound_once(curve) -> None:
 
 def test_the_critical_batch_is_marked_when_on_the_axis(report, curve) -> None:
     assert "critical 600" in texts(throughput_figure(report, curve, Look()))
-    beyond = replace(report, critical_batch_with_experts=1e5)
+    beyond = replace(report, critical_batch_system=1e5)
     assert not any(t.startswith("critical") for t in texts(throughput_figure(beyond, curve, Look())))
 
 

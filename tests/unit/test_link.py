@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from roofline import Scenario, evaluate, link
+from roofline.adapters.inline import pack
 from roofline.answers.presets import PRESETS
-from roofline.errors import LinkError
+from roofline.errors import InputError, LinkError, RooflineError
 
 
 def test_the_default_page_needs_no_query() -> None:
@@ -108,3 +111,60 @@ def test_a_model_of_the_persons_own_is_read_anew_each_time(tmp_path: Path) -> No
         file.write_text(json.dumps({**shape, "num_hidden_layers": layers}))
         answers.append(evaluate(Scenario(model=str(file), hardware="h100-sxm", batch=1)).memory.weights_bytes_per_device)
     assert answers[1] > answers[0]
+
+
+@pytest.mark.parametrize("key", ["n", "in", "out", "util", "model", "hw"])
+def test_auto_is_no_value_where_one_is_needed(key: str) -> None:
+    decoded = link.decode({key: "auto"})
+    assert decoded.scenario == link.DEFAULT
+    assert len(decoded.problems) == 1
+
+
+@pytest.mark.parametrize(("key", "text"), [("w", "zzz"), ("a", "fp7"), ("kv", "magic"), ("engine", "vllm9"), ("engine", "\n")])
+def test_formats_and_engines_of_a_link_must_exist(key: str, text: str) -> None:
+    decoded = link.decode({key: text, "n": "4"})
+    assert decoded.scenario == link.DEFAULT.model_copy(update={"devices": 4})
+    assert len(decoded.problems) == 1
+
+
+def test_hardware_in_a_link_may_carry_its_count_and_usual_spelling() -> None:
+    decoded = link.decode({"hw": "4xRTX 4090"})
+    assert (decoded.scenario.devices, decoded.scenario.hardware, decoded.problems) == (4, "RTX 4090", ())
+    assert evaluate(decoded.scenario.model_copy(update={"batch": 1, "weights": "q2_k", "model": "llama-3.1-8b"})).memory.fits
+
+
+def test_control_characters_do_not_reach_a_terminal() -> None:
+    for problem in link.decode({"model": "\x1b]0;x\x07", "\x00key": "1"}).problems:
+        assert problem.isprintable()
+    name = pack({"name": "\x1b[31mred\ud800", "model_type": "llama\ud800", "hidden_size": 64, "vocab_size": 100})
+    with contextlib.suppress(RooflineError):
+        assert evaluate(Scenario(model=name, hardware="h100-sxm", batch=1)).model_name.isprintable()
+
+
+def test_a_fragment_is_no_part_of_a_link() -> None:
+    assert link.from_query("http://localhost:8501/?v=1&n=8#top").scenario.devices == 8
+
+
+def test_a_device_of_ones_own_has_no_link() -> None:
+    with pytest.raises(InputError, match="hardware file"):
+        link.portable(Scenario(model="llama-3.1-8b", hardware="mine.yaml"))
+
+
+def test_a_link_cannot_hold_the_server_up() -> None:
+    config = {
+        "model_type": "mixtral",
+        "hidden_size": 512,
+        "intermediate_size": 512,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 8,
+        "vocab_size": 100,
+        "num_local_experts": 99_999_999,
+        "num_experts_per_tok": 2,
+    }
+    start = time.perf_counter()
+    for experts in (99_999_999, 99_991, 65_536):
+        scenario = Scenario(model=pack({**config, "num_local_experts": experts}), hardware="h100-sxm", devices=64, batch=1)
+        with contextlib.suppress(RooflineError):
+            evaluate(scenario)
+    assert time.perf_counter() - start < 5.0

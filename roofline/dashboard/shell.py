@@ -1,0 +1,156 @@
+"""What every page shares: the scenario, its controls and link, the menu, and our own words when something breaks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from roofline.answers.anatomy import own_model
+from roofline.answers.evaluate import evaluate
+from roofline.answers.report import Report
+from roofline.dashboard import sidebar, state
+from roofline.dashboard.choices import hardware_words, known, model_words
+from roofline.dashboard.components import link_button, watch_theme
+from roofline.dashboard.styles import style_block
+from roofline.dashboard.text import esc, notice, scenario_parts
+from roofline.errors import PlanError, RooflineError
+from roofline.figures.theme import Look, Mode
+from roofline.specs.scenario import Scenario
+
+FAULT = "Something went wrong on our side; your inputs are kept."
+
+
+class FaultError(Exception):
+    """The answer broke on something nobody foresaw; the log has the rest."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a page is drawn from."""
+
+    scenario: Scenario
+    report: Report | None
+    error: RooflineError | FaultError | None
+    """Why there is no report."""
+    look: Look
+    query: dict[str, str]
+    """The address of this question."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One page: its name, its path, and what draws it."""
+
+    title: str
+    path: str
+    """Empty for the page that opens first."""
+    draw: Callable[[Frame], None]
+
+
+def show(sheets: Sequence[Sheet]) -> None:
+    """Draw one run: the controls and the menu, then the page chosen in it."""
+
+    def drawn(sheet: Sheet) -> Callable[[], None]:
+        def page() -> None:
+            with guarded():
+                sheet.draw(frame)
+
+        return page
+
+    pages = {
+        sheet.title: st.Page(drawn(sheet), title=sheet.title, url_path=sheet.path or "calculator", default=not sheet.path)
+        for sheet in sheets
+    }
+    current = st.navigation(list(pages.values()), position="hidden")
+    look = _look()
+    st.html(style_block(look.mode))
+    watch_theme(look.mode)
+    with guarded():
+        frame = _frame(look, pages, current.title)
+        current.run()
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Say in our own words that something broke; the log has the rest."""
+    try:
+        yield
+    except Exception:
+        logging.getLogger(__name__).exception("a page could not be drawn")
+        st.html(fault_html(st.query_params.to_dict()))
+
+
+def fault_html(query: dict[str, str]) -> str:
+    """Our own words for what nobody foresaw, with the link of the question."""
+    address = f"?{urlencode(query)}"
+    return notice(FAULT, f'<a href="{esc(address)}" target="_self">The link to this question</a> holds every input of yours.')
+
+
+def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
+    """Read the link, draw what all pages share, write the link."""
+    state.read_link()
+    wanted = state.current()
+    scenario, unknown = known(wanted.scenario, state.last())
+    if own_model(scenario.model):
+        state.keep_own_model(scenario.model, model_words(scenario.model))
+    report, error = _answer(scenario)
+    problems = {**wanted.problems, **unknown}
+    if isinstance(error, PlanError):
+        problems["plan"] = str(error)
+    sidebar.controls(scenario, report, problems)
+    query = state.write_link(scenario, good=report is not None)
+    _menu(pages, title, query)
+    _head(report, scenario)
+    _problems("Part of the link could not be read", wanted.link_problems)
+    _problems("Not taken over from the controls", tuple(problems.values()), phone_only=True)
+    return Frame(scenario, report, error, look, query)
+
+
+def _look() -> Look:
+    """Light or dark, wide or phone, as far as the browser tells."""
+    mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
+    return Look(mode, compact="Mobi" in (st.context.headers.get("User-Agent") or ""))
+
+
+def _answer(scenario: Scenario) -> tuple[Report | None, RooflineError | FaultError | None]:
+    try:
+        return evaluate(scenario), None
+    except RooflineError as error:
+        return None, error
+    except Exception as error:
+        logging.getLogger(__name__).exception("a scenario could not be answered")
+        return None, FaultError(str(error))
+
+
+def _menu(pages: dict[str, Any], title: str, query: dict[str, str]) -> None:
+    """Links to the other pages, with the question in them; the page one is on is named, not linked."""
+    with st.container(key="menu", horizontal=True, vertical_alignment="center"):
+        for name, page in pages.items():
+            if name == title:
+                st.html(f'<span class="rf-here" aria-current="page">{esc(name)}</span>', width="content")
+            else:
+                st.page_link(page, label=name, query_params=query, width="content")
+
+
+def _head(report: Report | None, scenario: Scenario) -> None:
+    """The scenario in words and the link, always in sight."""
+    devices = f"{scenario.devices:,} × {hardware_words(scenario.hardware)}"
+    parts = scenario_parts(report) if report is not None else (model_words(scenario.model), devices)
+    first, *rest = parts
+    words = "".join(f"<span>{esc(part)}</span>" for part in rest)
+    with st.container(key="head", horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
+        link_button()
+
+
+def _problems(title: str, problems: tuple[str, ...], *, phone_only: bool = False) -> None:
+    """What was not understood. Beside the controls it is told as well, but on a phone those are out of sight."""
+    if problems:
+        lines = "".join(f"<li>{esc(problem)}</li>" for problem in problems)
+        st.html(notice(title, f"<ul>{lines}</ul>", extra="rf-phone" if phone_only else ""))

@@ -129,7 +129,7 @@ def test_a_faster_device_never_slows_a_limit_down(scenario: Scenario, factor: fl
     load = workload([scenario.model_copy(update={"batch": scenario.batch or 4})])
     before = choose(found.structure, found.request, found.formats, found.machine, load)
     quick = machine(scenario, quicker(device, factor), found.engine)
-    swift = rates(scenario, found.model, quicker(device, factor))
+    swift = rates(scenario, found.model, quicker(device, factor), found.engine)
     after = choose(found.structure, found.request, swift, quick, load)
     if before.best is None or after.best is None or not before.fits[0]:
         return

@@ -48,9 +48,10 @@ def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
 
 
 def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
-    """Every operator's expected time, longest first, coloured by what binds it."""
+    """Every operator's expected time as a share of the step, longest first, coloured by what binds it; then what lies between."""
     rows = sorted((r for r in report.operators if r.phase == phase), key=lambda r: -r.expected_s)
-    total = sum(r.expected_s for r in rows) or 1.0
+    total = sum(share.seconds for share in report.shares[phase]) or 1.0
+    between = max(0.0, total - sum(r.expected_s for r in rows))
     longest = rows[0].expected_s if rows else 1.0
     small = sum(r.expected_s for r in rows if r.expected_s / total < _SMALLEST_ROW)
     lines = [
@@ -63,6 +64,9 @@ def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
         for r in rows
         if r.expected_s / total >= _SMALLEST_ROW
     ]
+    if between / total >= _SMALLEST_ROW:
+        words = f"{duration(between)} · {_percent(between / total)}"
+        lines.append(bar_row("launches, gaps and scheduling", between / longest, palette.bounds["latency"], words))
     if small > 0:
         lines.append(bar_row("others", small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
     return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'

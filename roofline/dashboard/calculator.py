@@ -20,6 +20,7 @@ from roofline.errors import PlanError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
 from roofline.figures.theme import Look, Palette, as_figure
+from roofline.units import duration, significant
 
 _ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
 _CURVE_KEY = "Solid: expected, band 10th to 90th percentile. Dashed: limit."
@@ -60,14 +61,27 @@ def _body(report: Report, look: Look) -> None:
 def _sentence(report: Report) -> str:
     loose = unverified_words(report)
     note = f'<p class="rf-note"><span class="rf-mark">Unverified.</span> {esc(loose)}</p>' if loose else ""
-    return f'<p class="rf-answer">{esc(report.sentence)}</p>{note}'
+    return f'<p class="rf-answer">{esc(report.sentence)}</p><p class="rf-note">{esc(_latency_words(report))}</p>{note}'
+
+
+def _latency_words(report: Report) -> str:
+    """What a person waits for, and what reading a prompt costs: the numbers asked for next."""
+    low, mean, high, limit = report.expected_low, report.expected, report.expected_high, report.limit
+
+    def span(name: str) -> str:
+        first, value, last, least = (float(getattr(times, name)) for times in (low, mean, high, limit))
+        return f"{duration(value)} ({duration(first)} to {duration(last)}, limit {duration(least)})"
+
+    words = f"Time to first token {span('ttft_s')} without queueing. Time per output token {span('tpot_s')}."
+    price = report.cost.usd_per_million_input_tokens
+    return words if price is None else f"{words} A million input tokens: {significant(price)} USD."
 
 
 def _does_not_fit(report: Report, palette: Palette) -> None:
     """In words what would fit, and one click to get there."""
     memory = report.memory
-    text = report.sentence.removeprefix("Does not fit: ")
-    st.html(notice("Does not fit", esc(text[:1].upper() + text[1:])) + memory_bar(report, palette))
+    title, _, text = report.sentence.partition(": ")
+    st.html(notice(title, esc(text[:1].upper() + text[1:])) + memory_bar(report, palette))
     with st.container(horizontal=True, key="remedies"):
         if memory.min_devices is not None:
             devices = memory.min_devices

@@ -53,7 +53,7 @@ def scenario_parts(report: Report) -> tuple[str, ...]:
         count_of(scenario, report.hardware_name),
         formats_words(report),
         f"{scenario.input_tokens:,} in / {scenario.output_tokens:,} out",
-        f"batch {report.batch:,}",
+        f"batch {report.batch:,}" if scenario.request_rate is None else f"{scenario.request_rate:,.6g} requests/s",
     )
 
 

@@ -23,9 +23,9 @@ from roofline.formulas.bounds import (
     ridge_point_flops_per_byte,
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences
-from roofline.performance.planning import Choice, Workload, choose
+from roofline.performance.planning import Choice, Workload, choose, room_for
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
-from roofline.performance.sharding import Shard
+from roofline.performance.sharding import Shard, candidates
 from roofline.performance.structure import Structure, structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
@@ -209,11 +209,18 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
 
 
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:
+    """Whether some plan holds a batch, or keeps up with a request rate."""
     request = replace(found.request, devices=devices)
+    load = workload([scenario])
     try:
-        return bool(choose(terms, request, found.formats, found.machine, workload([scenario])).fits[0])
+        shards = candidates(terms, request)
     except PlanError:
         return False
+    room = room_for(terms, shards, found.formats, found.machine, load)
+    if scenario.request_rate is None:
+        return bool(np.any(np.asarray(room.max_batch) >= load.batch))
+    holds_one = bool(np.any(np.asarray(room.max_batch) >= 1.0))
+    return holds_one and bool(choose(terms, request, found.formats, found.machine, load).fits[0])
 
 
 def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memory) -> float | None:

@@ -45,8 +45,13 @@ def _refused(frame: Frame) -> None:
         st.button("Let the program choose the plan", on_click=state.set_some, args=({"plan": AUTO},))
 
 
+_LEAST_TO_DRAW = 4
+"""Sequences that must fit for curves to say something where the load itself does not fit."""
+
+
 def _body(report: Report, look: Look) -> None:
-    curve = batch_curve(report) if report.memory.max_batch >= 1 else None
+    drawable = report.memory.max_batch >= 1 if report.memory.fits else report.memory.max_batch >= _LEAST_TO_DRAW
+    curve = batch_curve(report) if drawable else None
     if report.memory.fits:
         st.html(cards_html(report, look.palette))
         why_row(report)

@@ -107,7 +107,7 @@ def _time(shown: Shown) -> None:
 
 
 def _operators(shown: Shown) -> None:
-    rows = tuple(sorted(shown.report.operators, key=lambda row: row.phase != "decode"))
+    rows = tuple(sorted(shown.report.operators, key=lambda row: (row.phase != "decode", -row.expected_s)))
     frame = operator_frame(rows)
     st.html(heading("Operators of one step on one device", "Choose a row for its arithmetic."))
     choice = st.dataframe(
@@ -141,9 +141,9 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
             "phase": [r.phase for r in rows],
             "operator": [operator_name(r.name) for r in rows],
             "layers": [r.count for r in rows],
-            "FLOP": [r.flops or None for r in rows],
-            "memory bytes": [r.bytes or None for r in rows],
-            "network bytes": [r.network_bytes or None for r in rows],
+            "FLOP": [r.flops for r in rows],
+            "memory bytes": [r.bytes for r in rows],
+            "network bytes": [r.network_bytes for r in rows],
             "FLOP per byte": [r.intensity if r.bytes > 0 else None for r in rows],
             "limit ms": pd.Series([r.limit_s for r in rows]) * 1000,
             "expected ms": pd.Series([r.expected_s for r in rows]) * 1000,

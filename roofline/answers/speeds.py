@@ -140,10 +140,10 @@ def shares(step: StepTime) -> dict[Bound, Floats]:
     compute: Floats = 0.0
     memory: Floats = 0.0
     for row in step.rows:
-        busy = np.asarray(row.compute_s) > row.memory_s
         seconds = row.expected_s * row.repeats
-        compute = compute + np.where(busy, seconds, 0.0)
-        memory = memory + np.where(busy, 0.0, seconds)
+        arithmetic: Floats = np.multiply(row.compute_s > row.memory_s, seconds)
+        compute = compute + arithmetic
+        memory = memory + (seconds - arithmetic)
     network: Floats = 0.0
     for item in step.network:
         network = network + item.transfer_s

@@ -18,6 +18,7 @@ from roofline.adapters.gguf_metadata import Metadata
 from roofline.adapters.gguf_roles import split_name
 from roofline.adapters.gguf_types import MIXES
 from roofline.adapters.quantization import main_format
+from roofline.adapters.shards import shard_paths
 from roofline.errors import ConfigurationError, InputError
 from roofline.specs.base import printable
 from roofline.specs.model import LayerGroup, ModelSpec, Part, Split, Tensor, Use
@@ -59,7 +60,8 @@ def model_from_gguf(path: str | Path) -> ModelSpec:
     ConfigurationError
         A key, a tensor or an architecture is not understood; the message names it.
     """
-    paths = _shards(Path(path))
+    first = Path(path)
+    paths = shard_paths(first, SHARD.match(first.name), ending=".gguf", most=MAX_SHARDS)
     headers: list[GgufHeader] = []
     left = MAX_HEADER_BYTES
     for shard in paths:
@@ -85,21 +87,6 @@ def model_from_gguf_bytes(data: bytes, name: str = "the file") -> ModelSpec:
     """
     header = read_gguf_header(io.BytesIO(data), repr(name[:100]))
     return _model([header], id=Path(name).stem[:200] or "custom", source=name[:200])
-
-
-def _shards(path: Path) -> list[Path]:
-    """All files that belong to one model: ``-00001-of-00009.gguf`` and so on."""
-    found = SHARD.match(path.name)
-    if found is None:
-        return [path]
-    count = int(found["count"])
-    if not 1 <= count <= MAX_SHARDS:
-        raise InputError(f"{path.name!r} is one of {count:,} files; up to {MAX_SHARDS:,} are read.")
-    paths = [path.with_name(f"{found['stem']}-{i:05d}-of-{count:05d}.gguf") for i in range(1, count + 1)]
-    absent = next((shard.name for shard in paths if not shard.is_file()), None)
-    if absent is not None:
-        raise InputError(f"There is no file {absent!r}, one of the {count:,} that this model is stored in.")
-    return paths
 
 
 def _model(headers: list[GgufHeader], *, id: str, source: str) -> ModelSpec:

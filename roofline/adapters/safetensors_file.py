@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from roofline.adapters.fields import MAX_LAYERS, shown
+from roofline.adapters.shards import shard_paths
 from roofline.errors import ConfigurationError, InputError
 from roofline.specs.model import ModelSpec
 from roofline.units import BITS_PER_BYTE, MEBI
@@ -109,23 +110,9 @@ def stored_files(path: Path) -> StoredFiles:
     index = path.with_name(INDEX_NAME)
     if index.is_file() and SHARD.match(path.name):
         return _from_index(index)
-    paths = _siblings(path)
+    paths = shard_paths(path, SHARD.match(path.name), ending=".safetensors", most=MAX_SHARDS, hint=", and no index")
     tensors = _headers(paths)
     return StoredFiles(frozenset(tensors), tensors, None)
-
-
-def _siblings(path: Path) -> list[Path]:
-    found = SHARD.match(path.name)
-    if found is None:
-        return [path]
-    count = int(found["count"])
-    if not 1 <= count <= MAX_SHARDS:
-        raise InputError(f"{path.name!r} is one of {count:,} files; up to {MAX_SHARDS:,} are read.")
-    paths = [path.with_name(f"{found['stem']}-{i:05d}-of-{count:05d}.safetensors") for i in range(1, count + 1)]
-    absent = next((shard.name for shard in paths if not shard.is_file()), None)
-    if absent is not None:
-        raise InputError(f"There is no file {absent!r}, one of the {count:,} that this model is stored in, and no index.")
-    return paths
 
 
 def _from_index(path: Path) -> StoredFiles:

@@ -9,6 +9,7 @@ from math import isfinite
 
 import numpy as np
 
+from roofline.formulas.attention import causal_pairs, chunked_pairs, windowed_pairs
 from roofline.specs.model import Attend
 from roofline.units import Floats
 
@@ -30,7 +31,12 @@ def visited_pairs(attend: Attend, n_new: Floats, n_cached: Floats) -> Floats:
     """
     if attend.kind == "cross":
         return np.zeros(np.broadcast(n_new, n_cached).shape)
-    return _visits(attend, np.asarray(n_cached, dtype=np.float64) + n_new) - _visits(attend, n_cached)
+    if attend.chunk is not None:
+        return chunked_pairs(n_new_tokens=n_new, n_cached_tokens=n_cached, chunk_tokens=float(attend.chunk))
+    reach = _reach_tokens(attend)
+    if isfinite(reach):
+        return windowed_pairs(n_new_tokens=n_new, n_cached_tokens=n_cached, window_tokens=reach) / attend.stride
+    return causal_pairs(n_new_tokens=n_new, n_cached_tokens=n_cached) / attend.stride
 
 
 def held_tokens(attend: Attend, n_tokens: Floats) -> Floats:
@@ -67,18 +73,3 @@ def read_tokens(attend: Attend, n_visible: Floats) -> Floats:
 def _reach_tokens(attend: Attend) -> float:
     """Tokens that the keys of one query can stand for."""
     return min(attend.window or np.inf, attend.top_k * attend.stride if attend.top_k else np.inf)
-
-
-def _visits(attend: Attend, n_queries: Floats) -> Floats:
-    """Keys visited by the first queries of a sequence together."""
-    queries = np.asarray(n_queries, dtype=np.float64)
-    if attend.chunk is not None:
-        whole, rest = np.divmod(queries, attend.chunk)
-        return whole * _triangle(float(attend.chunk)) + _triangle(rest)
-    reach = _reach_tokens(attend)
-    growing = np.minimum(queries, reach)
-    return (_triangle(growing) + (queries - growing) * (reach if isfinite(reach) else 0.0)) / attend.stride
-
-
-def _triangle(n: Floats) -> Floats:
-    return n * (n + 1.0) / 2.0

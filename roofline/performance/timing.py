@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
-from roofline.formulas.collectives import all_reduce_switch_s, all_reduce_tree_s, expert_exchange_bytes
+from roofline.formulas.collectives import all_reduce_ring_s, all_reduce_switch_s, expert_exchange_bytes
 from roofline.formulas.operators import saturating_frac
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, Op
 from roofline.performance.machine import Machine, Rates
@@ -290,7 +290,7 @@ def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Mach
     link = _link(ways, machine)
     split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
     switch = _adds_in_switch(ways, machine)
-    ring = all_reduce_tree_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
+    ring = all_reduce_ring_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
     in_switch = all_reduce_switch_s(payload_bytes=payload, link_bytes_per_s=link, latency_s=0.0) * split
     best = np.where(switch, np.minimum(ring, in_switch), ring)
     return NetworkTime(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from roofline.adapters.quantization import QUANTIZED_OPERATORS
 from roofline.catalog.formats import load_format
 from roofline.performance.gguf import gguf_bits
 from roofline.specs.formats import NumberFormat
@@ -13,24 +14,7 @@ from roofline.units import BITS_PER_BYTE
 WIDE_BITS = 16.0
 """What narrow formats leave alone is kept in 16 bit."""
 
-NARROW_OPERATORS = (
-    "attention/query",
-    "attention/key_value",
-    "attention/output",
-    "attention/latent_down",
-    "attention/latent_up",
-    "attention/gate",
-    "attention/index",
-    "state_space/in",
-    "state_space/out",
-    "mlp/gate_up",
-    "mlp/down",
-    "experts/gate_up",
-    "experts/down",
-    "experts/latent",
-    "shared_experts/gate_up",
-    "shared_experts/down",
-)
+NARROW_OPERATORS = (*QUANTIZED_OPERATORS, "experts/latent")
 """Operators whose matrices a narrow format applies to; embeddings, head, norms, routers and convolutions stay wide."""
 
 FLOAT_BLOCK = 128

@@ -1,0 +1,28 @@
+"""Files that one model is split into: ``name-00001-of-00009.ending``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from roofline.errors import InputError
+
+
+def shard_paths(path: Path, found: re.Match[str] | None, *, ending: str, most: int, hint: str = "") -> list[Path]:
+    """All files that belong to the model of one, in order; the file itself where its name is of no split.
+
+    Raises
+    ------
+    InputError
+        There are more than may be read, or one of them is absent.
+    """
+    if found is None:
+        return [path]
+    count = int(found["count"])
+    if not 1 <= count <= most:
+        raise InputError(f"{path.name!r} is one of {count:,} files; up to {most:,} are read.")
+    paths = [path.with_name(f"{found['stem']}-{i:05d}-of-{count:05d}{ending}") for i in range(1, count + 1)]
+    absent = next((shard.name for shard in paths if not shard.is_file()), None)
+    if absent is not None:
+        raise InputError(f"There is no file {absent!r}, one of the {count:,} that this model is stored in{hint}.")
+    return paths

@@ -126,6 +126,9 @@ def estimate(
     output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
+    batching_window_s: Annotated[
+        Number, typer.Option(help="Time for which arrivals are collected before a batch starts, at a request rate.")
+    ] = None,
     engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
     memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,

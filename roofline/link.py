@@ -46,6 +46,7 @@ _FIELDS: dict[str, str] = {
     "out": "output_tokens",
     "batch": "batch",
     "rate": "request_rate",
+    "window": "batching_window_s",
     "tp": "tensor_parallel",
     "pp": "pipeline_parallel",
     "ep": "expert_parallel",

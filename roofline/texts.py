@@ -77,6 +77,7 @@ def estimate_text(answer: Json) -> str:
         ("per user", _rate(answer, "tokens_per_s_per_user", "tokens/s")),
         ("in total", _rate(answer, "output_tokens_per_s", "tokens/s")),
         ("time to first token", _span(answer, "ttft_s")),
+        *_waiting_rows(answer["waiting"]),
         ("time per output token", _span(answer, "tpot_s")),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
@@ -92,6 +93,14 @@ def estimate_text(answer: Json) -> str:
     said = ("Cost of cached input", "Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
+
+
+def _waiting_rows(waiting: Json | None) -> list[tuple[str, str]]:
+    """Time to first token with its wait, where requests arrive at a rate."""
+    if waiting is None:
+        return []
+    mean, half, most = (duration(waiting[f"ttft_{name}_s"]) for name in ("mean", "p50", "p99"))
+    return [("  with its wait", f"{mean} on average, {half} at the median, {most} at the 99th percentile")]
 
 
 def _usd(value: float | None) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
-from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
+from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
+from roofline.answers.waiting import waiting
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
 from roofline.errors import PlanError
 from roofline.formulas.bounds import (
@@ -95,6 +96,7 @@ def evaluate(scenario: Scenario) -> Report:
         expected=scalar_times(times.expected),
         expected_low=scalar_times(times.low),
         expected_high=scalar_times(times.high),
+        waiting=_waiting(scenario, run),
         bound=bounds,
         shares=shares,
         mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
@@ -125,6 +127,13 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         service=result,
         speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
     )
+
+
+def _waiting(scenario: Scenario, run: _Run) -> Waiting | None:
+    if scenario.request_rate is None or not run.fits:
+        return None
+    found = waiting(run.speeds, scenario.input_tokens, run.shard.groups, scenario.request_rate, scenario.batching_window_s)
+    return Waiting(*(float(value) for value in astuple(found)))
 
 
 def workload(scenarios: Sequence[Scenario]) -> Workload:

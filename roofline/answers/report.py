@@ -32,6 +32,22 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Service and waiting apart; infinite where prompts arrive faster than they can be read."""
+
+    service_s: Floats
+    """Prefill of the prompt itself: TTFT on an idle replica."""
+    mean_wait_s: Floats
+    """For the step that runs, for the window to close, and for prompts ahead."""
+    prefill_busy_frac: Floats
+    """Share of the time that one group of devices reads prompts."""
+    ttft_mean_s: Floats
+    ttft_p50_s: Floats
+    ttft_p90_s: Floats
+    ttft_p99_s: Floats
+
+
+@dataclass(frozen=True)
 class Memory:
     """Where one device's memory goes; parts sum to ``used``."""
 
@@ -183,6 +199,8 @@ class Report:
     expected_low: Times
     """The low end of each number (a slow rate, a short time)."""
     expected_high: Times
+    waiting: Waiting | None
+    """TTFT with the wait before it, where requests arrive at a rate."""
     bound: dict[Phase, Bound]
     shares: dict[Phase, tuple[Share, ...]]
     """Expected time of a step by what takes it, longest first."""

@@ -52,6 +52,7 @@ def resolve(scenario: Scenario) -> Resolved:
                 "output_tokens": 1,
                 "batch": None,
                 "request_rate": None,
+                "batching_window_s": 0.0,
                 "usd_per_device_hour": None,
                 "utilisation": 1.0,
             }

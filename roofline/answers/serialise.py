@@ -56,6 +56,7 @@ def report_json(report: Report) -> Json:
         "ridge_point_flops_per_byte": report.ridge_flops_per_byte,
         "limit": asdict(report.limit),
         "expected": _banded(report.expected, report.expected_low, report.expected_high),
+        "waiting": None if report.waiting is None else asdict(report.waiting),
         "bound": report.bound,
         "shares": {phase: {share.bound: share.seconds for share in found} for phase, found in report.shares.items()},
         "mfu": report.mfu,

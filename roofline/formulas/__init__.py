@@ -14,4 +14,5 @@ Nothing is coerced, so quantities that carry units keep them.
     energy        joules, electricity and carbon of a token
     speculation   gain of drafting tokens ahead
     queueing      waiting before service
+    waiting       percentiles of a wait, batching windows
 """

@@ -49,6 +49,9 @@ class Scenario(Frozen):
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"
     )
+    batching_window_s: Annotated[float, Field(ge=0, le=3600)] = Field(
+        default=0.0, description="time for which arrivals are collected before a batch starts, at a request rate"
+    )
     tensor_parallel: Ways | None = None
     pipeline_parallel: Ways | None = None
     expert_parallel: Ways | None = None

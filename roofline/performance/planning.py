@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,41 @@ from roofline.performance.sharding import Request, Shard, candidates
 from roofline.performance.structure import Structure
 from roofline.units import Floats
 
-_BISECTIONS = 60
+_ROUNDS = 100
 _MOST_SEQUENCES = 1e9
 _TIE = 1e-9
 """Plans whose rates differ by less than this share count as equal: the one with fewer tensor ways is taken."""
+
+
+def falling_root(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Where functions of one array fall through zero, all at once; ``low`` where they start below, infinite where they never do.
+
+    False position with halved weights (Illinois): the bracket always holds the root.
+
+    M. Dowell, P. Jarratt, "A modified regula falsi method for computing the root of an equation", BIT 11, 1971.
+
+    >>> [round(float(root), 6) for root in falling_root(lambda x: 2.0 - x * x, np.array([1.0, 3.0]), np.array([9.0, 9.0]))]
+    [1.414214, 3.0]
+    """
+    above, below = function(low), function(high)
+    never, early = below > 0.0, above <= 0.0
+    side = np.zeros(low.shape)
+    for _ in range(_ROUNDS):
+        if np.all(never | early | (high - low <= _TIE * high)):
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            guess = low + (high - low) * above / (above - below)
+        middle = np.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+        value = function(middle)
+        over = value > 0.0
+        below = np.where(over & (side > 0), 0.5 * below, below)
+        above = np.where(~over & (side < 0), 0.5 * above, above)
+        low, above = np.where(over, middle, low), np.where(over, value, above)
+        high, below = np.where(over, high, middle), np.where(over, below, value)
+        side = np.where(over, 1.0, -1.0)
+    return np.where(never, np.inf, np.where(early, low, high))
 
 
 @dataclass(frozen=True)
@@ -129,24 +161,21 @@ class _Scene:
         """Sequences in decode when requests arrive at a steady rate: the least ``B`` with ``B >= r G t(B)``.
 
         ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
-        with ``T`` the prefill time of one prompt over all groups. Found by bisection; infinite where no batch keeps up.
+        with ``T`` the prefill time of one prompt over all groups. Infinite where no batch keeps up.
         """
         load = self.load
         left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
         tokens = load.request_rate * load.output_tokens / np.maximum(left, _TIE)
 
-        def lags(batch: NDArray[np.float64]) -> NDArray[np.bool_]:
+        def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
             step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
-            return np.asarray(tokens * step > batch)
+            return np.asarray(tokens * step - batch)
 
-        low, high = np.zeros(np.shape(left)), np.full(np.shape(left), _MOST_SEQUENCES)
-        reachable = (left > 0) & ~lags(high)
-        for _ in range(_BISECTIONS):
-            middle = np.sqrt(np.maximum(low, 1.0) * high)
-            behind = lags(middle)
-            low, high = np.where(behind, middle, low), np.where(behind, high, middle)
-        return np.where(reachable, np.ceil(high * (1.0 - _TIE)), np.inf)
+        shape = np.broadcast_shapes(np.shape(left), np.shape(tokens))
+        low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
+        root = falling_root(behind, low, high)
+        return np.where((left > 0) & (root < _MOST_SEQUENCES), np.ceil(root * (1.0 - _TIE)), np.inf)
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from roofline.dashboard.extras import EXTRAS
 from roofline.errors import InputError
 from roofline.specs.scenario import Scenario
 
@@ -30,6 +31,7 @@ _LABELS: dict[str, str] = {
     "utilisation": "Utilisation",
     "model": "Model",
     "hardware": "Hardware",
+    **{extra.field: extra.label for extra in EXTRAS},
 }
 
 Values = dict[str, Any]
@@ -58,6 +60,7 @@ def control_values(scenario: Scenario) -> Values:
         "memory_gib": scenario.memory_gib,
         "usd_per_device_hour": scenario.usd_per_device_hour,
         "utilisation": round(scenario.utilisation * _PERCENT, 6),
+        **{extra.field: extra.shown(scenario) for extra in EXTRAS},
     }
 
 
@@ -96,6 +99,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
+        **{extra.field: extra.read(values[extra.field]) for extra in EXTRAS},
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -11,6 +11,7 @@ from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard import choices
+from roofline.dashboard.extras import SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import key, own_models, set_controls
 from roofline.dashboard.text import esc
@@ -39,6 +40,7 @@ _KNOB_HELP = {
     "expert_parallel": "Expert parallel: devices over which the experts of a layer are spread.",
 }
 _PRESET_KEY = "preset"
+_MOST_TEXT = 200
 
 
 def controls(scenario: Scenario, report: Report | None, problems: Problems) -> None:
@@ -59,6 +61,7 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
         _load(problems)
         _formats(scenario, report, problems)
         _plan(scenario, report, problems)
+        _extras("Serving", SERVING, scenario, problems)
         _money(scenario, report, problems)
 
 
@@ -188,6 +191,19 @@ def _money(scenario: Scenario, report: Report | None, problems: Problems) -> Non
         _problem("utilisation", problems)
         if report is not None:
             st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
+
+
+def _extras(title: str, extras: Sequence[Extra], scenario: Scenario, problems: Problems) -> None:
+    """Controls that most questions leave alone; the title names those in use."""
+    used = [extra.label.partition(" (")[0] for extra in extras if getattr(scenario, extra.field) != extra.unset]
+    title = f"{title}: {', '.join(used)}" if used else title
+    with st.expander(title, key=f"{extras[0].field}_open", expanded=any(extra.field in problems for extra in extras)):
+        for extra in extras:
+            if extra.kind == "text":
+                st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
+            else:
+                _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
+            _problem(extra.field, problems)
 
 
 def _list(

@@ -16,6 +16,7 @@ from roofline.answers.presets import PRESETS
 from roofline.dashboard.cards import explanation_html
 from roofline.dashboard.choices import known
 from roofline.dashboard.details import operator_detail, picked, source_html
+from roofline.dashboard.extras import EXTRAS
 from roofline.dashboard.fields import asked, control_values
 from roofline.dashboard.text import Markup, table
 from roofline.figures.words import sig
@@ -295,6 +296,26 @@ def test_a_request_rate_takes_the_place_of_the_batch() -> None:
     assert "batch" not in address(app)
     app.button_group(key="in_load").set_value("most").run()
     assert address(app)["batch"] == "most"
+
+
+def test_every_field_of_a_scenario_has_a_control() -> None:
+    without = set(Scenario.model_fields) - set(control_values(DEFAULT))
+    assert not without, "a link that holds these would lose them on the page"
+
+
+@pytest.mark.parametrize("extra", EXTRAS, ids=lambda extra: extra.field)
+def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
+    assert extra.shown(DEFAULT) in (None, "")
+    assert extra.read(extra.shown(DEFAULT)) == getattr(DEFAULT, extra.field)
+
+
+def test_the_wait_before_a_first_token_is_told_at_a_request_rate() -> None:
+    app = opened(rate="0.5", window="0.5")
+    assert not app.exception
+    assert "with its wait" in html(app)
+    assert address(app)["window"] == "0.5"
+    app.number_input(key="in_batching_window_s").set_value(None).run()
+    assert "window" not in address(app)
 
 
 def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:

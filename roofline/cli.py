@@ -16,8 +16,9 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from roofline import link as links
-from roofline.answers.catalogs import catalog_json
+from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
+from roofline.answers.formulary import load_formula
 from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
@@ -27,7 +28,7 @@ from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted
-from roofline.texts import estimate_text, hardware_text, model_text, table_text, validation_text
+from roofline.texts import estimate_text, formula_text, hardware_text, model_text, table_text, validation_text
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
@@ -252,6 +253,29 @@ def catalog(
     """What the catalogues hold."""
     answer = catalog_json(kind, announced=announced)
     _answer(answer, as_json, lambda a: "\n".join(f"{k}: {', '.join(v)}" for k, v in a.items()))
+
+
+@app.command()
+def formula(
+    name: Annotated[str, typer.Argument(help="A formula; 'roofline catalog formulas' lists them.")],
+    values: Annotated[list[str] | None, typer.Argument(help="Inputs as key=value; none: as in the formula's example.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """One formula worked out, with its equation, assumptions and source."""
+    found = load_formula(name)
+    given = dict(_assigned(text) for text in values or ()) or found.example
+    answer = {"name": name, "value": found.value(given), "inputs": given, **formula_json(found)}
+    _answer(answer, as_json, formula_text)
+
+
+def _assigned(text: str) -> tuple[str, float]:
+    """One ``key=value`` of the command line."""
+    key, sign, value = text.partition("=")
+    try:
+        return key.strip(), float(value)
+    except ValueError:
+        shown = f"{key}={value}" if sign else text
+        raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
 
 
 def main() -> None:

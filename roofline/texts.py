@@ -107,6 +107,19 @@ def _usd(value: float | None) -> str:
     return _MISSING if value is None else f"{significant(value)} USD"
 
 
+def formula_text(answer: Json) -> str:
+    """A formula worked out in a few lines."""
+    rows = [
+        (answer["name"], f"{significant(answer['value'])} {answer['unit']}".rstrip()),
+        ("", answer["summary"]),
+        ("equation", " ".join(answer["equation"].split())),
+        *((name, f"{value:g} {answer['units'][name]}".rstrip()) for name, value in answer["inputs"].items()),
+        ("assumptions", answer["assumptions"]),
+        ("source", answer["source"]),
+    ]
+    return _lines(rows)
+
+
 def hardware_text(answer: Json) -> str:
     """A device in a few lines."""
     rows = [

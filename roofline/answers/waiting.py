@@ -6,8 +6,8 @@ import numpy as np
 
 from roofline.answers.report import Waiting
 from roofline.answers.speeds import Speeds
-from roofline.formulas.queueing import md1_wait_s
-from roofline.formulas.waiting import wait_percentile_s, window_wait_s
+from roofline.formulas.queueing import md1_wait_s, window_wait_s
+from roofline.formulas.waiting import collected_wait_s, wait_percentile_s
 from roofline.units import Floats
 
 PERCENTILES = (0.5, 0.9, 0.99)
@@ -25,7 +25,7 @@ def waiting(found: Speeds, prompt_tokens: Floats, groups: Floats, request_rate: 
     busy = arrivals * between
     queue = np.where(busy < 1.0, md1_wait_s(arrivals_per_s=arrivals, service_s=between), np.inf)
     step = times.decode_step_s / 2.0
-    collect = window_wait_s(window_s=window_s, arrivals_per_s=arrivals, service_s=between)
+    collect = window_wait_s(window_s=window_s) + collected_wait_s(window_s=window_s, arrivals_per_s=arrivals, service_s=between)
     service = times.ttft_s
     late = [
         service + 2.0 * (step + collect) * p + wait_percentile_s(mean_wait_s=queue, load_frac=busy, percentile_frac=p)

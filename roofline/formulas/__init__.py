@@ -8,11 +8,17 @@ Nothing is coerced, so quantities that carry units keep them.
     attention     query-key pairs, work, cache sizes
     experts       how many experts a batch visits
     collectives   time and volume of communication between devices
+    sharding      what collectives of a divided model cost together, how far dividing helps
     pipeline      bubbles and busy stages
-    memory        weights, cache blocks, sequences that fit
-    cost          rented and owned devices, price of a token
-    energy        joules, electricity and carbon of a token
+    memory        weights, cache blocks, sequences and contexts that fit
+    serving       rates of requests, pools of prefill and decode
     speculation   gain of drafting tokens ahead
     queueing      waiting before service
     waiting       percentiles of a wait, batching windows
+    fleet         demand of users, devices, racks and spares
+    cost          rented and owned devices, price of a token
+    capital       paying off a purchase, owning against renting
+    profit        revenue, margins, volume that pays for a fixed cost
+    energy        joules, electricity and carbon of a token
+    training      work, activations and size of a training
 """

@@ -119,6 +119,7 @@ def estimate(
         bool | None,
         typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
     ] = None,
+    expert_skew: Annotated[Number, typer.Option(help="Tokens on the fullest expert device over the mean; default: 1.")] = None,
     weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
     activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,

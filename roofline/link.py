@@ -51,6 +51,7 @@ _FIELDS: dict[str, str] = {
     "ep": "expert_parallel",
     "dp": "data_parallel",
     "adp": "attention_data_parallel",
+    "skew": "expert_skew",
     "engine": "engine",
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",

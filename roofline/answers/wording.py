@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roofline.answers.asked import asked_assumptions
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
 from roofline.performance.planning import Choice
@@ -131,6 +132,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     found_rows += [Assumption("calibration", "known" if engine.is_calibrated else "fallback", text) for text in engine.calibrated]
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
+    found_rows += asked_assumptions(found, scenario)
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
     found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
     return tuple(found_rows)

@@ -7,6 +7,7 @@ Nothing is coerced, so quantities that carry units keep them.
     operators     matrix products: work, traffic, intensity
     attention     query-key pairs, work, cache sizes
     experts       how many experts a batch visits
+    imbalance     how much more than the mean the fullest device has to do
     collectives   time and volume of communication between devices
     pipeline      bubbles and busy stages
     memory        weights, cache blocks, sequences that fit

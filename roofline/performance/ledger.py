@@ -6,7 +6,7 @@ Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
+from roofline.performance.imbalance import fullest_share
 from roofline.performance.machine import Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
@@ -61,11 +62,30 @@ class Op:
     """Whether a stage of a pipeline holds a share; the ends are whole on one stage."""
     score_pairs: Floats = 0.0
     """Heads times queries times keys, where scores are made."""
+    fullest_visits: Floats = 1.0
+    """Work of the fullest device over the even share that the rest of the row tells; the others wait for it."""
+    fullest_weights: Floats = 1.0
+    """The same for weights read."""
 
     @cached_property
     def n_weights(self) -> Floats:
         """Weights multiplied with, each once: FLOPs per token over two."""
         return self.work_flops / (2.0 * np.maximum(self.tokens, 1e-9))
+
+    @cached_property
+    def fullest(self) -> Op:
+        """The row of the device that has most to do."""
+        if isinstance(self.fullest_visits, float) and self.fullest_visits == 1.0:
+            return self
+        return replace(
+            self,
+            work_flops=self.work_flops * self.fullest_visits,
+            weight_bytes=self.weight_bytes * self.fullest_weights,
+            activation_bytes=self.activation_bytes * self.fullest_visits,
+            tokens=self.tokens * self.fullest_visits / self.fullest_weights,
+            fullest_visits=1.0,
+            fullest_weights=1.0,
+        )
 
     @cached_property
     def traffic_bytes(self) -> Floats:
@@ -119,6 +139,7 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     tokens = np.minimum(load.n_tokens * shard.tokens_factor * ways / shard.tensor, load.stage_tokens)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
+    fullest = fullest_share(routing, tokens, shard)
     return Op(
         name=term.operator,
         kind="experts",
@@ -129,6 +150,8 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
         rate="wide" if term.wide else "gemm",
         tokens=visits / distinct,
+        fullest_visits=fullest[0],
+        fullest_weights=fullest[1],
     )
 
 

@@ -8,7 +8,8 @@ tensor group keeps its own sequences, whole attention weights and whole cache, a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
@@ -34,6 +35,8 @@ class Shard:
     expert: Floats
     attention_data: Floats
     """1 where attention is data parallel over the tensor group, else 0."""
+    expert_skew: float = 1.0
+    """Tokens on the fullest of the devices that experts are spread over, as asked, over the mean."""
 
     @cached_property
     def attention_tensor(self) -> Floats:
@@ -63,8 +66,13 @@ class Shard:
 
     def scalar(self) -> Shard:
         """The one plan of an array of one, as numbers."""
+        return self.over(lambda values: float(np.asarray(values).reshape(-1)[0]))
+
+    def over(self, change: Callable[[Floats], Floats]) -> Shard:
+        """The same kind of plan with other ways."""
         fields = (self.tensor, self.pipeline, self.data, self.expert, self.attention_data)
-        return Shard(*(float(np.asarray(values).reshape(-1)[0]) for values in fields))
+        tensor, pipeline, data, expert, attention_data = (change(values) for values in fields)
+        return replace(self, tensor=tensor, pipeline=pipeline, data=data, expert=expert, attention_data=attention_data)
 
     @cached_property
     def devices_used(self) -> Floats:
@@ -96,6 +104,7 @@ class Request:
     attention_data: bool | None
     splits_tensors: bool = True
     """Whether the engine can divide a matrix; else only layers and whole copies are spread."""
+    expert_skew: float = 1.0
 
     @property
     def is_manual(self) -> bool:
@@ -113,6 +122,7 @@ def requested(scenario: Scenario, engine: EngineProfile) -> Request:
         expert=scenario.expert_parallel,
         attention_data=scenario.attention_data_parallel,
         splits_tensors=engine.splits_tensors,
+        expert_skew=scenario.expert_skew,
     )
 
 
@@ -126,6 +136,7 @@ def candidates(structure: Structure, request: Request) -> Shard:
         No legal plan has the ways asked for; the message names what would be legal.
     """
     _refuse_impossible(structure, request)
+    _refuse_meaningless(structure, request)
     rows = [
         (t, p, d, e, float(a))
         for t in _tensor_options(structure, request)
@@ -139,8 +150,8 @@ def candidates(structure: Structure, request: Request) -> Shard:
             f"no plan for {request.devices} devices has these ways: tensor x pipeline x data must not exceed the devices, "
             "and expert-parallel ways must divide both the experts and tensor x data."
         )
-    columns = np.array(rows, dtype=np.float64).T
-    return Shard(*columns)
+    tensor, pipeline, data, expert, attention_data = np.array(rows, dtype=np.float64).T
+    return Shard(tensor, pipeline, data, expert, attention_data, expert_skew=request.expert_skew)
 
 
 def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
@@ -174,6 +185,12 @@ def _refuse_impossible(structure: Structure, request: Request) -> None:
     product = (t or 1) * (p or 1) * (request.data or 1)
     if product > request.devices:
         raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
+
+
+def _refuse_meaningless(structure: Structure, request: Request) -> None:
+    """What a model has nothing to do it with."""
+    if request.expert_skew > 1.0 and structure.routing is None:
+        raise PlanError(f"{structure.model.id} has no experts whose load could be skewed: leave the skew at 1.")
 
 
 @cache

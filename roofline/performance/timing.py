@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
 from roofline.formulas.collectives import all_reduce_ring_s, all_reduce_switch_s, expert_exchange_bytes
 from roofline.formulas.operators import saturating_frac
+from roofline.performance.imbalance import load_ratio
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, Op
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
@@ -165,11 +166,12 @@ def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: 
     peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
     limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
     limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
-    fraction, share, traffic = _efficiency(op, formats, machine.engine, passes)
-    peak = _reached_peak(op, formats, machine)
-    busy = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak * fraction)
+    fullest = op.fullest
+    fraction, share, traffic = _efficiency(fullest, formats, machine.engine, passes)
+    peak = _reached_peak(fullest, formats, machine)
+    busy = compute_s(work_flops=fullest.work_flops, peak_flops_per_s=peak * fraction)
     moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth * share)
-    unpacking = _unpack_s(op, machine, passes)
+    unpacking = _unpack_s(fullest, machine, passes)
     return OpTime(
         op=op,
         compute_limit_s=limit_compute,
@@ -304,7 +306,10 @@ def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Mach
 
 
 def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -> NetworkTime:
-    """Dispatch and combine of routed tokens; across nodes each token goes to a node once, inside by the fast link."""
+    """Dispatch and combine of routed tokens; across nodes each token goes to a node once, inside by the fast link.
+
+    Inside a node the device with most visits receives as much more than the mean, and all wait for it.
+    """
     routing, engine = structure.routing, machine.engine
     if routing is None:
         raise AssertionError("only for models with experts")
@@ -321,12 +326,13 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
     )
     total = shard.exchanges * structure.expert_reductions * sent
     link = _link(ways, machine)
+    fullest = np.where(nodes > 1.0, 1.0, load_ratio(routing, shard))
     return NetworkTime(
         name="network/expert_exchange",
         count=float(structure.expert_reductions) if np.any(np.asarray(shard.exchanges) > 0) else 0.0,
         network_bytes=total,
         limit_s=total / link,
-        transfer_s=total / (link * engine.link_frac.value),
+        transfer_s=total * fullest / (link * engine.link_frac.value),
         latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.exchange_latency_s.value * (1.0 + np.log2(nodes)),
     )
 

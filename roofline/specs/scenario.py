@@ -54,6 +54,9 @@ class Scenario(Frozen):
     expert_parallel: Ways | None = None
     data_parallel: Ways | None = None
     attention_data_parallel: bool | None = None
+    expert_skew: Annotated[float, Field(ge=1, le=10_000)] = Field(
+        default=1.0, description="tokens on the fullest of the devices that experts are spread over, over the mean"
+    )
     engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="auto", description="engine profile; auto: by device"
     )

@@ -1,0 +1,16 @@
+"""What a scenario asks of a plan beyond its ways, in words."""
+
+from __future__ import annotations
+
+from roofline.answers.report import Assumption
+from roofline.answers.resolve import Resolved
+from roofline.specs.scenario import Scenario
+
+
+def asked_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
+    """A line for every such feature in use."""
+    rows = []
+    if scenario.expert_skew > 1.0:
+        value = f"the fullest device has {scenario.expert_skew:g} times the mean"
+        rows.append(Assumption("expert skew", value, "as asked; in expected times, where experts are spread over devices"))
+    return rows

@@ -1,0 +1,80 @@
+"""What is asked of a plan beyond its ways, from first principles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from roofline import Scenario, evaluate
+from roofline.answers.report import OperatorRow, Report
+from roofline.errors import InputError, PlanError
+from roofline.formulas.imbalance import even_routing_load_ratio, greatest_load_ratio, largest_normal_ratio
+
+SPREAD = {"tensor_parallel": 1, "data_parallel": 16, "expert_parallel": 16}
+
+
+def ask(**fields: object) -> Report:
+    base = {"model": "deepseek-v3", "hardware": "h200-sxm", "devices": 16, "batch": 4096, "input_tokens": 1000}
+    return evaluate(Scenario.model_validate({**base, **fields}))
+
+
+def row(report: Report, name: str, phase: str = "decode") -> OperatorRow:
+    return next(r for r in report.operators if r.phase == phase and r.name == name)
+
+
+def test_the_largest_of_normal_draws() -> None:
+    # exact means of the largest of n: 0 at one, 1 / sqrt(pi) at two, 1.4236 at eight, 2.5076 at a hundred (Harter 1961)
+    exact = np.array([0.0, 1.0 / np.sqrt(np.pi), 1.4236, 2.5076])
+    assert largest_normal_ratio(n_draws=np.array([1.0, 2.0, 8.0, 100.0])) == pytest.approx(exact, abs=0.2)
+    assert largest_normal_ratio(n_draws=np.array([100.0])) == pytest.approx(2.5076, rel=0.02)
+
+
+def test_even_routing_is_uneven_in_small_batches_only() -> None:
+    drawn = np.random.default_rng(0).multinomial(16_384, np.full(64, 1 / 64), size=2000)
+    mean = float(np.mean(np.max(drawn, axis=1))) / (16_384 / 64)
+    assert even_routing_load_ratio(n_visits=16_384.0, n_ranks=64.0) == pytest.approx(mean, rel=0.01)
+    assert even_routing_load_ratio(n_visits=1e15, n_ranks=64.0) == pytest.approx(1.0, abs=1e-5)
+    assert even_routing_load_ratio(n_visits=1.0, n_ranks=8.0) <= 8.0
+    assert even_routing_load_ratio(n_visits=100.0, n_ranks=1.0) == 1.0
+
+
+def test_no_skew_is_greater_than_all_tokens_on_one_device() -> None:
+    # 8 of 256: a device of 16 may get all eight visits of a token only if it holds eight experts, which it does
+    assert greatest_load_ratio(n_ranks=16, n_experts=256, n_active_experts=8) == 16
+    assert greatest_load_ratio(n_ranks=128, n_experts=256, n_active_experts=8) == 32
+    worst, beyond = ask(**SPREAD, expert_skew=16.0), ask(**SPREAD, expert_skew=500.0)
+    assert worst.expected == beyond.expected
+
+
+def test_compute_bound_experts_take_as_much_longer_as_the_skew() -> None:
+    even, skewed = (row(ask(**SPREAD, input_tokens=16_384, expert_skew=s), "experts/down", "prefill") for s in (1.0, 1.5))
+    assert skewed.expected_s == pytest.approx(1.5 * even.expected_s, rel=0.05)
+    assert skewed.limit_s == even.limit_s
+
+
+def test_the_fullest_device_reads_no_more_than_all_its_experts() -> None:
+    even, skewed = (row(ask(**SPREAD, batch=16_384, output_tokens=8, expert_skew=s), "experts/down") for s in (1.0, 1.05))
+    # nearly all 16 experts of a device are touched either way
+    assert skewed.expected_s < 1.06 * even.expected_s
+
+
+def test_a_tensor_group_that_cuts_every_expert_has_no_skew() -> None:
+    even, skewed = (ask(devices=8, tensor_parallel=8, expert_parallel=1, batch=32, expert_skew=s) for s in (1.0, 3.0))
+    assert even.expected == skewed.expected
+
+
+def test_the_skew_is_told() -> None:
+    assert any(a.name == "expert skew" and "1.5 times" in a.value for a in ask(**SPREAD, expert_skew=1.5).assumptions)
+    assert not any(a.name == "expert skew" for a in ask().assumptions)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"expert_skew": 0.9}, InputError, "expert_skew"),
+        ({"model": "llama-3.1-8b", "expert_skew": 2.0}, PlanError, "no experts"),
+    ],
+)
+def test_bad_values_say_what_would_be_right(fields: dict[str, object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        ask(**fields)

@@ -120,6 +120,10 @@ def estimate(
         typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
     ] = None,
     expert_skew: Annotated[Number, typer.Option(help="Tokens on the fullest expert device over the mean; default: 1.")] = None,
+    two_batch_overlap: Annotated[
+        bool | None,
+        typer.Option("--two-batch-overlap/--no-two-batch-overlap", help="Two halves of a step hide each other's exchanges."),
+    ] = None,
     weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
     activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,

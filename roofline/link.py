@@ -52,6 +52,7 @@ _FIELDS: dict[str, str] = {
     "dp": "data_parallel",
     "adp": "attention_data_parallel",
     "skew": "expert_skew",
+    "tbo": "two_batch_overlap",
     "engine": "engine",
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",

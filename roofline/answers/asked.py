@@ -13,4 +13,7 @@ def asked_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     if scenario.expert_skew > 1.0:
         value = f"the fullest device has {scenario.expert_skew:g} times the mean"
         rows.append(Assumption("expert skew", value, "as asked; in expected times, where experts are spread over devices"))
+    if scenario.two_batch_overlap:
+        value = "halves of a batch hide each other's exchanges; weights are read for each"
+        rows.append(Assumption("two-batch overlap", value, "as asked; the limit hides the network anyway"))
     return rows

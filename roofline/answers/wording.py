@@ -163,6 +163,8 @@ def _plan_notes(scenario: Scenario, plan: Plan) -> list[str]:
     grouped = 1 < plan.expert_parallel <= plan.tensor_parallel and not plan.attention_data_parallel
     if scenario.expert_parallel is not None and grouped:
         lines.append("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+    if scenario.two_batch_overlap and plan.devices_used == 1:
+        lines.append("Two-batch overlap has nothing to hide on one device: it only reads the weights twice.")
     idle = scenario.devices - plan.devices_used
     if idle > 0:
         lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")

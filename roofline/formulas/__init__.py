@@ -9,6 +9,7 @@ Nothing is coerced, so quantities that carry units keep them.
     experts       how many experts a batch visits
     imbalance     how much more than the mean the fullest device has to do
     collectives   time and volume of communication between devices
+    overlap       work that hides behind other work
     pipeline      bubbles and busy stages
     memory        weights, cache blocks, sequences that fit
     cost          rented and owned devices, price of a token

@@ -93,9 +93,13 @@ class Op:
         return self.weight_bytes + self.cache_bytes
 
 
-def ledger(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
-    """Rows of a step of the whole stack; a pipeline passes through all of them, stage after stage."""
-    return matrix_rows(structure, load, shard) + cache_rows(structure, load, shard, formats)
+def ledger(structure: Structure, load: Load, parts: tuple[Load, ...], shard: Shard, formats: Rates) -> tuple[Op, ...]:
+    """Rows of a step of the whole stack, whose matrices see all of a load and whose caches belong to its parts.
+
+    A pipeline passes through all of them, stage after stage.
+    """
+    caches = (row for part in parts for row in cache_rows(structure, part, shard, formats))
+    return (*matrix_rows(structure, load, shard), *caches)
 
 
 def matrix_rows(structure: Structure, load: Load, shard: Shard) -> tuple[Op, ...]:

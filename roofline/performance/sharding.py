@@ -37,6 +37,8 @@ class Shard:
     """1 where attention is data parallel over the tensor group, else 0."""
     expert_skew: float = 1.0
     """Tokens on the fullest of the devices that experts are spread over, as asked, over the mean."""
+    two_batch: bool = False
+    """Whether a step is cut into two halves, each hiding the exchanges of the other."""
 
     @cached_property
     def attention_tensor(self) -> Floats:
@@ -105,6 +107,7 @@ class Request:
     splits_tensors: bool = True
     """Whether the engine can divide a matrix; else only layers and whole copies are spread."""
     expert_skew: float = 1.0
+    two_batch: bool = False
 
     @property
     def is_manual(self) -> bool:
@@ -123,6 +126,7 @@ def requested(scenario: Scenario, engine: EngineProfile) -> Request:
         attention_data=scenario.attention_data_parallel,
         splits_tensors=engine.splits_tensors,
         expert_skew=scenario.expert_skew,
+        two_batch=bool(scenario.two_batch_overlap),
     )
 
 
@@ -151,7 +155,7 @@ def candidates(structure: Structure, request: Request) -> Shard:
             "and expert-parallel ways must divide both the experts and tensor x data."
         )
     tensor, pipeline, data, expert, attention_data = np.array(rows, dtype=np.float64).T
-    return Shard(tensor, pipeline, data, expert, attention_data, expert_skew=request.expert_skew)
+    return Shard(tensor, pipeline, data, expert, attention_data, request.expert_skew, request.two_batch)
 
 
 def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:

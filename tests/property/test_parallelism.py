@@ -48,7 +48,16 @@ def test_more_skew_is_never_faster_and_leaves_the_limit(load: dict[str, object],
 
 
 @settings(max_examples=60, deadline=None)
-@given(loads, st.floats(1.0, 40.0))
-def test_a_link_holds_what_is_asked(load: dict[str, object], skew: float) -> None:
-    scenario = Scenario(**load, expert_skew=skew)
+@given(loads)
+def test_two_halves_leave_the_limit(load: dict[str, object]) -> None:
+    plain, halved = (evaluate(Scenario(**load, tensor_parallel=8, two_batch_overlap=t)) for t in (False, True))
+    holds(halved)
+    if plain.memory.fits and load["batch"] is not None:
+        np.testing.assert_allclose(float(halved.limit.decode_step_s), float(plain.limit.decode_step_s), rtol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(loads, st.floats(1.0, 40.0), st.none() | st.booleans())
+def test_a_link_holds_what_is_asked(load: dict[str, object], skew: float, halves: bool | None) -> None:
+    scenario = Scenario(**load, expert_skew=skew, two_batch_overlap=halves)
     assert link.from_query(link.to_query(scenario)).scenario == scenario

@@ -9,6 +9,7 @@ from roofline import Scenario, evaluate
 from roofline.answers.report import OperatorRow, Report
 from roofline.errors import InputError, PlanError
 from roofline.formulas.imbalance import even_routing_load_ratio, greatest_load_ratio, largest_normal_ratio
+from roofline.formulas.overlap import two_batches_s
 
 SPREAD = {"tensor_parallel": 1, "data_parallel": 16, "expert_parallel": 16}
 
@@ -78,3 +79,35 @@ def test_the_skew_is_told() -> None:
 def test_bad_values_say_what_would_be_right(fields: dict[str, object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         ask(**fields)
+
+
+def test_halves_whose_exchange_is_longer_take_twice_the_exchange() -> None:
+    # DeepSeek, Insights into DeepSeek-V3, 2.3.2: 120.96 us of exchange for each of two halves and 61 layers, 14.76 ms a token
+    step_s = two_batches_s(half_compute_s=61 * 100e-6, half_exchange_s=61 * 120.96e-6)
+    assert step_s == pytest.approx(14.76e-3, rel=1e-3)
+
+
+def test_halves_read_the_weights_twice_and_leave_the_limit() -> None:
+    plain, halved = (ask(model="llama-3.1-8b", devices=1, batch=16, two_batch_overlap=t) for t in (None, True))
+    assert row(halved, "mlp/down").expected_s == pytest.approx(2.0 * row(plain, "mlp/down").expected_s, rel=0.05)
+    assert halved.limit == plain.limit
+    assert any("nothing to hide on one device" in reason for reason in halved.reasons)
+
+
+def test_halves_hide_exchanges_of_a_long_prefill() -> None:
+    plain, halved = (ask(**SPREAD, two_batch_overlap=t) for t in (None, True))
+    talk = sum(r.expected_s for r in plain.operators if r.phase == "prefill" and r.name.startswith("network/"))
+    assert halved.expected.ttft_s < plain.expected.ttft_s
+    assert halved.expected.ttft_s >= plain.expected.ttft_s - talk
+    assert any(a.name == "two-batch overlap" for a in halved.assumptions)
+
+
+def test_one_sequence_cannot_be_halved() -> None:
+    plain, halved = (ask(**SPREAD, batch=16, two_batch_overlap=t) for t in (None, True))
+    assert halved.expected.decode_step_s == pytest.approx(plain.expected.decode_step_s)
+
+
+def test_shares_of_an_overlapped_step_sum_to_it() -> None:
+    report = ask(**SPREAD, two_batch_overlap=True)
+    assert sum(share.seconds for share in report.shares["decode"]) == pytest.approx(float(report.expected.decode_step_s))
+    assert all(share.seconds >= 0.0 for share in report.shares["prefill"])

@@ -119,6 +119,7 @@ def estimate(
         bool | None,
         typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
     ] = None,
+    context_parallel: Annotated[Whole, typer.Option(help="Devices that share the positions of a sequence; default: 1.")] = None,
     expert_skew: Annotated[Number, typer.Option(help="Tokens on the fullest expert device over the mean; default: 1.")] = None,
     two_batch_overlap: Annotated[
         bool | None,
@@ -158,6 +159,7 @@ def sweep(
     pipeline_parallel: Text = None,
     expert_parallel: Text = None,
     data_parallel: Text = None,
+    context_parallel: Text = None,
     weights: Text = None,
     activations: Text = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,

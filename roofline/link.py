@@ -51,6 +51,7 @@ _FIELDS: dict[str, str] = {
     "ep": "expert_parallel",
     "dp": "data_parallel",
     "adp": "attention_data_parallel",
+    "cp": "context_parallel",
     "skew": "expert_skew",
     "tbo": "two_batch_overlap",
     "engine": "engine",

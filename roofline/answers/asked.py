@@ -10,6 +10,9 @@ from roofline.specs.scenario import Scenario
 def asked_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     """A line for every such feature in use."""
     rows = []
+    if scenario.context_parallel > 1:
+        value = f"{scenario.context_parallel} devices share the positions of a sequence, evenly"
+        rows.append(Assumption("context parallelism", value, "as asked; exchanges are not hidden in expected times"))
     if scenario.expert_skew > 1.0:
         value = f"the fullest device has {scenario.expert_skew:g} times the mean"
         rows.append(Assumption("expert skew", value, "as asked; in expected times, where experts are spread over devices"))

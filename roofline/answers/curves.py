@@ -67,6 +67,7 @@ def shard_of(plan: Plan, scenario: Scenario) -> Shard:
         expert=float(plan.expert_parallel),
         attention_data=float(plan.attention_data_parallel),
         expert_skew=scenario.expert_skew,
+        context=float(plan.context_parallel),
         two_batch=bool(scenario.two_batch_overlap),
     )
 

@@ -66,7 +66,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the devices share the model. ``devices_used = tensor x pipeline x data``."""
+    """How the devices share the model. ``devices_used = tensor x pipeline x data x context``."""
 
     tensor_parallel: int
     pipeline_parallel: int
@@ -76,6 +76,7 @@ class Plan:
     devices_used: int
     why: str
     """One sentence: chosen by the person, or why this one."""
+    context_parallel: int = 1
 
 
 @dataclass(frozen=True)

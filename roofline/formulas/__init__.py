@@ -8,6 +8,7 @@ Nothing is coerced, so quantities that carry units keep them.
     attention     query-key pairs, work, cache sizes
     experts       how many experts a batch visits
     imbalance     how much more than the mean the fullest device has to do
+    sequence      what attention sends where devices share the positions of a sequence
     collectives   time and volume of communication between devices
     overlap       work that hides behind other work
     pipeline      bubbles and busy stages

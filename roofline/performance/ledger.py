@@ -104,7 +104,20 @@ def ledger(structure: Structure, load: Load, parts: tuple[Load, ...], shard: Sha
 
 def matrix_rows(structure: Structure, load: Load, shard: Shard) -> tuple[Op, ...]:
     """Rows whose weights all tokens of a step share."""
-    return tuple(_matrix_op(term, load, shard) for term in structure.matrices)
+    own = own_positions(load, shard)
+    return tuple(_matrix_op(term, own, shard) for term in structure.matrices)
+
+
+def own_positions(load: Load, shard: Shard) -> Load:
+    """What one of the devices that share positions brings to its matrices: a share of the tokens, one at least.
+
+    A token that cannot be divided passes through all of them.
+    """
+    if shard.context == 1.0:
+        return load
+    sequences = np.maximum(load.n_sequences / shard.context, np.minimum(load.n_sequences, 1.0))
+    tokens = np.maximum(load.n_tokens / shard.context, np.minimum(load.n_tokens, 1.0))
+    return replace(load, n_sequences=sequences, n_new=tokens / sequences)
 
 
 def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
@@ -174,19 +187,20 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
         work = np.minimum(absorbed, work + 2.0 * attend.expansion_elements * load.n_cached)
     read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached))
     moved = read * attend.read_elements + load.n_new * attend.cache_elements / attend.stride
-    ways = shard.ways("kv_heads", attend.n_kv_heads)
+    ways = shard.ways("kv_heads", attend.n_kv_heads) * shard.context
+    heads = shard.attention_tensor * shard.context
     copies = attend.n_heads * (attend.key_size + attend.value_size)
     return Op(
         name=f"attention/{attend.kind}",
         kind="attention",
         count=term.count,
-        work_flops=term.count * load.n_sequences * work / shard.attention_tensor,
+        work_flops=term.count * load.n_sequences * work / heads,
         weight_bytes=0.0,
         cache_bytes=term.count * load.n_sequences * moved * formats.cache_bytes_per_element / ways,
-        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / shard.attention_tensor,
+        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads,
         rate="attention",
         tokens=load.n_tokens,
-        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / shard.attention_tensor,
+        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / heads,
     )
 
 
@@ -220,7 +234,7 @@ def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shar
     total: Floats = 0.0
     for term in structure.attends:
         ways = shard.ways("kv_heads", term.attend.n_kv_heads)
-        kept = held_tokens(term.attend, n_tokens) * term.attend.cache_elements
+        kept = held_tokens(term.attend, n_tokens) / shard.context * term.attend.cache_elements
         total = total + term.count * kept * bytes_per_element / ways
     return total + state_bytes_per_sequence(structure, shard)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from roofline.formulas.overlap import two_batches_s
 from roofline.performance.ledger import Load
-from roofline.performance.timing import NetworkTime, OpTime, StepTime
+from roofline.performance.network import NetworkTime
+from roofline.performance.timing import OpTime, StepTime
 from roofline.units import Floats
 
 

@@ -67,7 +67,7 @@ def service(
     """Prefill and decode of one load."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
-    passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
+    passes = np.maximum(1.0, prompt_tokens / shard.context / machine.engine.prefill_chunk_tokens.value)
     load = prefill_load(prompt_tokens, shard)
     prefill = Setting(structure, shard, formats, machine).step(load, (load,), passes)
     stages = shard.pipeline
@@ -190,7 +190,7 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     shard = setting.shard
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
-    passes = np.maximum(1.0, tokens / shard.groups / chunk)
+    passes = np.maximum(1.0, tokens / shard.groups / shard.context / chunk)
     step = setting.step(load, (load,), passes)
     return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
 

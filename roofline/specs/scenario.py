@@ -54,6 +54,7 @@ class Scenario(Frozen):
     expert_parallel: Ways | None = None
     data_parallel: Ways | None = None
     attention_data_parallel: bool | None = None
+    context_parallel: Ways = Field(default=1, description="devices that share the positions of a sequence: prompt and cache")
     expert_skew: Annotated[float, Field(ge=1, le=10_000)] = Field(
         default=1.0, description="tokens on the fullest of the devices that experts are spread over, over the mean"
     )

@@ -57,7 +57,27 @@ def test_two_halves_leave_the_limit(load: dict[str, object]) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(loads, st.floats(1.0, 40.0), st.none() | st.booleans())
-def test_a_link_holds_what_is_asked(load: dict[str, object], skew: float, halves: bool | None) -> None:
-    scenario = Scenario(**load, expert_skew=skew, two_batch_overlap=halves)
+@given(loads, st.sampled_from((1, 2, 3, 4, 8)), st.booleans())
+def test_shared_positions_never_beat_the_limit(load: dict[str, object], ways: int, halves: bool) -> None:
+    report = evaluate(Scenario(**load, context_parallel=ways, two_batch_overlap=halves))
+    holds(report)
+    assert report.plan.context_parallel == ways
+    assert report.plan.devices_used <= report.scenario.devices
+    assert report.memory.used_bytes_per_device <= report.memory.usable_bytes_per_device or not report.memory.fits
+
+
+@settings(max_examples=40, deadline=None)
+@given(loads, st.sampled_from((1, 2, 4)))
+def test_more_devices_never_slow_the_limit_of_shared_positions(load: dict[str, object], ways: int) -> None:
+    scenario = Scenario(**{**load, "batch": 16}, context_parallel=ways)
+    fewer, more = (evaluate(scenario.model_copy(update={"devices": n * scenario.devices})) for n in (1, 2))
+    if fewer.memory.fits:
+        for name in ("decode_step_s", "ttft_s"):
+            assert getattr(more.limit, name) <= getattr(fewer.limit, name) * (1 + 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(loads, st.floats(1.0, 40.0), st.none() | st.booleans(), st.integers(1, 8))
+def test_a_link_holds_what_is_asked(load: dict[str, object], skew: float, halves: bool | None, ways: int) -> None:
+    scenario = Scenario(**load, expert_skew=skew, two_batch_overlap=halves, context_parallel=ways)
     assert link.from_query(link.to_query(scenario)).scenario == scenario

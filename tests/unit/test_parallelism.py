@@ -74,6 +74,11 @@ def test_the_skew_is_told() -> None:
     [
         ({"expert_skew": 0.9}, InputError, "expert_skew"),
         ({"model": "llama-3.1-8b", "expert_skew": 2.0}, PlanError, "no experts"),
+        ({"context_parallel": 0}, InputError, "context_parallel must be at least 1"),
+        ({"context_parallel": 17}, PlanError, "needs 17 devices"),
+        ({"context_parallel": 4, "tensor_parallel": 8}, PlanError, "needs 32 devices"),
+        ({"context_parallel": 2, "engine": "llama-cpp"}, PlanError, "whole layers"),
+        ({"context_parallel": 2, "model": "qwen3-next-80b-a3b"}, PlanError, "state runs along the sequence"),
     ],
 )
 def test_bad_values_say_what_would_be_right(fields: dict[str, object], error: type[Exception], words: str) -> None:
@@ -111,3 +116,56 @@ def test_shares_of_an_overlapped_step_sum_to_it() -> None:
     report = ask(**SPREAD, two_batch_overlap=True)
     assert sum(share.seconds for share in report.shares["decode"]) == pytest.approx(float(report.expected.decode_step_s))
     assert all(share.seconds >= 0.0 for share in report.shares["prefill"])
+
+
+def shared(ways: int, **fields: object) -> Report:
+    whole = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, "context_parallel": ways, "devices": 8}
+    return ask(**{"model": "llama-3.1-8b", "batch": 1, "input_tokens": 131_072, "output_tokens": 2, **whole, **fields})
+
+
+def test_devices_that_share_positions_share_prompt_and_cache() -> None:
+    one, four = shared(1), shared(4)
+    assert four.plan.devices_used == four.plan.context_parallel == 4
+    assert four.memory.weights_bytes_per_device == one.memory.weights_bytes_per_device
+    assert four.memory.kv_cache_least_bytes_per_device == pytest.approx(one.memory.kv_cache_least_bytes_per_device / 4)
+    for name in ("attention/full", "mlp/down"):
+        assert row(four, name, "prefill").flops == pytest.approx(row(one, name, "prefill").flops / 4)
+    assert row(four, "attention/full").cache_bytes == pytest.approx(row(one, "attention/full").cache_bytes / 4, rel=1e-4)
+    # one token cannot be divided: all weights are read on all of them
+    assert row(four, "mlp/down").weight_bytes == row(one, "mlp/down").weight_bytes
+    assert row(shared(4, batch=8), "mlp/down").flops == pytest.approx(2 * row(one, "mlp/down").flops)
+
+
+def test_keys_go_round_in_prefill_and_queries_in_decode() -> None:
+    report = shared(4)
+    # 32 layers x 2 x 8 heads x 128 x 2 bytes a token
+    keys = row(report, "network/context_exchange", "prefill")
+    assert keys.network_bytes == pytest.approx(3 / 4 * 131_072 * 32 * 2 * 8 * 128 * 2)
+    # one query of 32 heads x 128 out, as much back with the logarithm of a sum each
+    queries = row(report, "network/context_exchange")
+    assert queries.network_bytes == pytest.approx(3 / 4 * 32 * 32 * (128 + 128 + 1) * 2)
+
+
+@pytest.mark.parametrize(("tokens", "published_s", "tolerance"), [(1_000_000, 77.0, 0.2), (131_072, 3.8, 0.5)])
+def test_a_million_tokens_on_sixteen_nodes(tokens: int, published_s: float, tolerance: float) -> None:
+    # A. Yang et al., "Context Parallelism for Scalable Million-Token Inference", 2025, abstract: Llama 3 405B on 128 H100
+    report = ask(
+        model="llama-3.1-405b",
+        hardware="h100-sxm",
+        weights="fp8",
+        devices=128,
+        batch=1,
+        tensor_parallel=8,
+        context_parallel=16,
+        pipeline_parallel=1,
+        input_tokens=tokens,
+        output_tokens=1,
+    )
+    assert report.limit.ttft_s < published_s
+    assert report.expected.ttft_s == pytest.approx(published_s, rel=tolerance)
+
+
+def test_experts_are_spread_over_devices_that_share_positions() -> None:
+    report = ask(devices=16, batch=512, tensor_parallel=1, context_parallel=16, data_parallel=1, expert_parallel=16)
+    touched = 256 * (1 - (1 - 8 / 256) ** 512)
+    assert row(report, "experts/down").weight_bytes == pytest.approx(58 * touched * 7168 * 2048 / 16, rel=2e-3)

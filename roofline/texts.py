@@ -62,6 +62,7 @@ def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
     memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
     formats, ranks = answer["formats"], ", data-parallel attention" if plan["attention_data_parallel"] else ""
+    ranks += f", context {plan['context_parallel']}" if plan["context_parallel"] > 1 else ""
     used, usable = memory_size(memory["used_bytes_per_device"]), memory_size(memory["usable_bytes_per_device"])
     rows = [
         ("question", f"{answer['model']} on {scenario['devices']:,} x {answer['hardware']}, batch {answer['batch']:,}"),

@@ -14,6 +14,7 @@ from roofline.performance.planning import Workload, choose
 from roofline.performance.serving import service
 from roofline.performance.sharding import Shard
 from roofline.performance.timing import StepTime
+from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
 _POINTS_PER_DOUBLING = 4
@@ -24,7 +25,7 @@ _MOST_DOUBLINGS = 24
 def batch_curve(report: Report) -> BatchCurve:
     """The plan of a report at batches from one to beyond what fits; the limit over all plans, as in the report."""
     found = resolve(report.scenario)
-    shard = shard_of(report.plan)
+    shard = shard_of(report.plan, report.scenario)
     batch = _batches(report.memory.max_batch, report.batch)
     fits = batch <= report.memory.max_batch
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
@@ -57,7 +58,7 @@ def batch_curve(report: Report) -> BatchCurve:
     )
 
 
-def shard_of(plan: Plan) -> Shard:
+def shard_of(plan: Plan, scenario: Scenario) -> Shard:
     """A plan as the numbers the ledger takes."""
     return Shard(
         tensor=float(plan.tensor_parallel),
@@ -65,6 +66,9 @@ def shard_of(plan: Plan) -> Shard:
         data=float(plan.data_parallel),
         expert=float(plan.expert_parallel),
         attention_data=float(plan.attention_data_parallel),
+        expert_skew=scenario.expert_skew,
+        context=float(plan.context_parallel),
+        two_batch=bool(scenario.two_batch_overlap),
     )
 
 

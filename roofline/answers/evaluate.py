@@ -156,6 +156,7 @@ def _plan(run: _Run, found: Resolved) -> Plan:
         attention_data_parallel=bool(shard.attention_data),
         devices_used=int(shard.devices_used),
         why=plan_reason(run.choice, found.request),
+        context_parallel=int(shard.context),
     )
 
 
@@ -183,7 +184,7 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
         overhead_bytes_per_device=float(room.overhead_bytes),
         usable_bytes_per_device=float(room.usable_bytes),
-        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline),
+        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline * run.shard.context),
         fits=fits,
         max_batch=int(room.max_batch),
         min_devices=None if fits else fewest_devices(scenario, found),
@@ -244,7 +245,7 @@ def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memo
 def _copies(shard: Shard, found: Resolved) -> float:
     """Sets of weights that batches fill apart: replicas, or sets of experts, and stages with their own micro-batches."""
     sets = shard.data if found.structure.routing is None else shard.data * shard.tensor / shard.expert_ways
-    return float(sets * shard.pipeline)
+    return float(sets * shard.pipeline * shard.context)
 
 
 def _critical_batches(found: Resolved) -> tuple[float, float]:

@@ -82,7 +82,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the devices share the model. ``devices_used = tensor x pipeline x data``."""
+    """How the devices share the model. ``devices_used = tensor x pipeline x data x context``."""
 
     tensor_parallel: int
     pipeline_parallel: int
@@ -92,6 +92,7 @@ class Plan:
     devices_used: int
     why: str
     """One sentence: chosen by the person, or why this one."""
+    context_parallel: int = 1
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,6 @@ class Report:
     expected_low: Times
     """The low end of each number (a slow rate, a short time)."""
     expected_high: Times
-    waiting: Waiting | None
-    """TTFT with the wait before it, where requests arrive at a rate."""
     bound: dict[Phase, Bound]
     shares: dict[Phase, tuple[Share, ...]]
     """Expected time of a step by what takes it, longest first."""
@@ -215,6 +214,8 @@ class Report:
     """Why something is null, does not fit, or was substituted."""
     sources: dict[str, str] = field(default_factory=dict)
     """Facts used: name -> value and source."""
+    waiting: Waiting | None = None
+    """TTFT with the wait before it, where requests arrive at a rate."""
 
 
 @dataclass(frozen=True)

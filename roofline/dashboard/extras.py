@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from roofline.specs.scenario import Scenario
 
-Kind = Literal["decimal", "percent", "text"]
+Kind = Literal["decimal", "whole", "percent", "text", "flag"]
+_FLAGS = {None: "auto", True: "yes", False: "no"}
 _PERCENT = 100.0
 
 
@@ -29,14 +30,20 @@ class Extra:
     def shown(self, scenario: Scenario) -> float | str | None:
         """What the control shows; empty for what nobody asked for."""
         value = getattr(scenario, self.field)
+        if self.kind == "flag":
+            return _FLAGS[value]
         if value == self.unset:
             return "" if self.kind == "text" else None
         if self.kind == "text":
             return str(value)
+        if self.kind == "whole":
+            return int(value)
         return round(value * _PERCENT, 6) if self.kind == "percent" else float(value)
 
     def read(self, shown: float | str | None) -> Any:  # noqa: ANN401
         """The field that a control means, unchecked."""
+        if self.kind == "flag":
+            return {word: flag for flag, word in _FLAGS.items()}.get(str(shown))
         if shown in (None, ""):
             return self.unset
         return shown / _PERCENT if self.kind == "percent" and not isinstance(shown, str) else shown
@@ -51,5 +58,26 @@ SERVING = (
         0.05,
     ),
 )
-EXTRAS = (*SERVING,)
+DIVIDING = (
+    Extra(
+        "context_parallel",
+        "Context (ways)",
+        "whole",
+        "Context parallel: devices that share the positions of a sequence, its prompt and its cache. Empty: 1.",
+    ),
+    Extra(
+        "expert_skew",
+        "Expert skew (fullest over mean)",
+        "decimal",
+        "Tokens on the fullest of the devices that experts are spread over, over the mean. Empty: 1, even.",
+        0.1,
+    ),
+    Extra(
+        "two_batch_overlap",
+        "Two-batch overlap",
+        "flag",
+        "Each step is cut into two halves, one computing while the other communicates.",
+    ),
+)
+EXTRAS = (*SERVING, *DIVIDING)
 """All of them; each field of a scenario has either a control of its own or a row here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from roofline.dashboard.extras import EXTRAS
+from roofline.dashboard.extras import DIVIDING, EXTRAS
 from roofline.errors import InputError
 from roofline.specs.scenario import Scenario
 
@@ -41,7 +41,8 @@ Values = dict[str, Any]
 def control_values(scenario: Scenario) -> Values:
     """What every control shows for a scenario."""
     adp = scenario.attention_data_parallel
-    manual = adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
+    divided = any(getattr(scenario, extra.field) != extra.unset for extra in DIVIDING)
+    manual = divided or adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
     load = "rate" if scenario.request_rate is not None else "batch" if scenario.batch is not None else "most"
     return {
         "model": scenario.model,
@@ -99,7 +100,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
-        **{extra.field: extra.read(values[extra.field]) for extra in EXTRAS},
+        **{e.field: e.read(values[e.field]) if manual or e not in DIVIDING else e.unset for e in EXTRAS},
     }
 
 

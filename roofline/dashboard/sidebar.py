@@ -11,7 +11,7 @@ from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard import choices
-from roofline.dashboard.extras import SERVING, Extra
+from roofline.dashboard.extras import DIVIDING, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import key, own_models, set_controls
 from roofline.dashboard.text import esc
@@ -39,6 +39,7 @@ _KNOB_HELP = {
     "data_parallel": "Data parallel: copies of the model that serve different sequences.",
     "expert_parallel": "Expert parallel: devices over which the experts of a layer are spread.",
 }
+_PLAN_FIELDS = (*KNOBS, *(extra.field for extra in DIVIDING))
 _PRESET_KEY = "preset"
 _MOST_TEXT = 200
 
@@ -134,7 +135,9 @@ def _formats(scenario: Scenario, report: Report | None, problems: Problems) -> N
 def _plan(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     used = "" if report is None else f" {_plan_words(report)}"
     asked = "manual" if st.session_state[key("plan")] == MANUAL else "auto"
-    with st.expander(f"Plan: {asked}{used}", key="plan_open", expanded="plan" in problems or any(k in problems for k in KNOBS)):
+    with st.expander(
+        f"Plan: {asked}{used}", key="plan_open", expanded="plan" in problems or any(k in problems for k in _PLAN_FIELDS)
+    ):
         st.segmented_control(
             "How devices share the model",
             (AUTO, MANUAL),
@@ -165,11 +168,13 @@ def _knobs(problems: Problems) -> None:
         format_func={AUTO: "Auto", "yes": "Yes: each device has its own sequences", "no": "No: heads are divided"}.__getitem__,
         help="Whether attention is copied to every device, each with its own sequences, while experts stay spread.",
     )
+    _extra_controls(DIVIDING, problems)
 
 
 def _plan_words(report: Report) -> str:
     plan = report.plan
     parts = {"TP": plan.tensor_parallel, "PP": plan.pipeline_parallel, "DP": plan.data_parallel, "EP": plan.expert_parallel}
+    parts["CP"] = plan.context_parallel
     shown = [f"{name} {ways}" for name, ways in parts.items() if ways > 1]
     return " · ".join(shown) or "one device"
 
@@ -198,12 +203,21 @@ def _extras(title: str, extras: Sequence[Extra], scenario: Scenario, problems: P
     used = [extra.label.partition(" (")[0] for extra in extras if getattr(scenario, extra.field) != extra.unset]
     title = f"{title}: {', '.join(used)}" if used else title
     with st.expander(title, key=f"{extras[0].field}_open", expanded=any(extra.field in problems for extra in extras)):
-        for extra in extras:
-            if extra.kind == "text":
-                st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
-            else:
-                _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
-            _problem(extra.field, problems)
+        _extra_controls(extras, problems)
+
+
+def _extra_controls(extras: Sequence[Extra], problems: Problems) -> None:
+    for extra in extras:
+        if extra.kind == "text":
+            st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
+        elif extra.kind == "flag":
+            words = {AUTO: "Auto", "yes": "Yes", "no": "No"}
+            st.selectbox(extra.label, tuple(words), key=key(extra.field), format_func=words.__getitem__, help=extra.help)
+        elif extra.kind == "whole":
+            _number(extra.field, extra.label, extra.help, optional=True)
+        else:
+            _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
+        _problem(extra.field, problems)
 
 
 def _list(

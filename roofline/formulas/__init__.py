@@ -7,8 +7,11 @@ Nothing is coerced, so quantities that carry units keep them.
     operators     matrix products: work, traffic, intensity
     attention     query-key pairs, work, cache sizes
     experts       how many experts a batch visits
+    imbalance     how much more than the mean the fullest device has to do
+    sequence      what attention sends where devices share the positions of a sequence
     collectives   time and volume of communication between devices
     sharding      what collectives of a divided model cost together, how far dividing helps
+    overlap       work that hides behind other work
     pipeline      bubbles and busy stages
     memory        weights, cache blocks, sequences and contexts that fit
     serving       rates of requests, pools of prefill and decode

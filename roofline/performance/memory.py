@@ -57,7 +57,7 @@ def footprint(
     weights = weight_bytes_per_device(structure, shard)
     least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
     cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline
-    in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
+    in_flight = np.minimum(prompt_tokens / shard.context, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
     per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
     overhead = engine.memory_overhead_bytes.value + engine.memory_reserve_frac.value * machine.usable_bytes
@@ -92,9 +92,9 @@ def reserved_bytes_per_sequence(
         attend = term.attend
         if not attend.cache_elements or attend.kind == "cross":
             continue
-        kept = paged_tokens(n_tokens=n_tokens, block_tokens=page)
+        kept = paged_tokens(n_tokens=n_tokens / shard.context, block_tokens=page)
         if attend.window is not None or attend.chunk is not None:
-            reach = min(attend.window or np.inf, attend.chunk or np.inf) + engine.window_slack_tokens.value
+            reach = min(attend.window or np.inf, attend.chunk or np.inf) / shard.context + engine.window_slack_tokens.value
             kept = np.minimum(kept, paged_tokens(n_tokens=reach, block_tokens=page))
         elements, heads = float(attend.cache_elements), attend.n_kv_heads
         if attend.absorbed_key_size is not None and engine.expands_latent:

@@ -205,7 +205,7 @@ def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:
     def at(values: Floats) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)[index]
 
-    return Shard(at(shards.tensor), at(shards.pipeline), at(shards.data), at(shards.expert), at(shards.attention_data))
+    return shards.over(at)
 
 
 def room_for(structure: Structure, shard: Shard, formats: Rates, machine: Machine, load: Workload) -> Footprint:

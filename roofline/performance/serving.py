@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
+from roofline.performance.ledger import Load, ledger
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.overlap import n_pieces, overlapped, piece
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime, step_time
@@ -66,9 +67,9 @@ def service(
     """Prefill and decode of one load."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
-    passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
+    passes = np.maximum(1.0, prompt_tokens / shard.context / machine.engine.prefill_chunk_tokens.value)
     load = prefill_load(prompt_tokens, shard)
-    prefill = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    prefill = Setting(structure, shard, formats, machine).step(load, (load,), passes)
     stages = shard.pipeline
     limit_prompt = prefill.limit_s / stages
     expected_prompt = prefill.expected_s / stages
@@ -99,8 +100,7 @@ def _cache_limit_s(step: StepTime) -> Floats:
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
     """One decode step of the whole stack."""
     load = decode_load(batch, context, shard)
-    rows = ledger(structure, load, shard, formats)
-    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    return Setting(structure, shard, formats, machine).step(load, (load,), cycle=True)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
@@ -136,6 +136,19 @@ class Setting:
     shard: Shard
     formats: Rates
     machine: Machine
+
+    def step(self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False) -> StepTime:
+        """A step whose matrices see all of a load, and whose caches belong to its parts."""
+        whole = self._undivided(load, parts, passes, cycle)
+        if not self.shard.two_batch:
+            return whole
+        pieces = n_pieces(load)
+        halves = tuple(piece(part, pieces) for part in parts)
+        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle), pieces)
+
+    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool) -> StepTime:
+        rows = ledger(self.structure, load, parts, self.shard, self.formats)
+        return step_time(rows, self.structure, load, self.shard, self.formats, self.machine, passes, cycle)
 
     def decode(self, batch: Floats, context: Floats) -> StepTime:
         """One decode step."""
@@ -177,9 +190,8 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     shard = setting.shard
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
-    passes = np.maximum(1.0, tokens / shard.groups / chunk)
-    rows = ledger(setting.structure, load, shard, setting.formats)
-    step = step_time(rows, setting.structure, load, shard, setting.formats, setting.machine, passes)
+    passes = np.maximum(1.0, tokens / shard.groups / shard.context / chunk)
+    step = setting.step(load, (load,), passes)
     return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
 
 
@@ -192,16 +204,14 @@ def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_
 
 def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
     """A step that gives every running sequence a token and reads ``new_tokens`` of waiting prompts beside them."""
-    structure, shard, formats = setting.structure, setting.shard, setting.formats
+    shard = setting.shard
     running = decode_load(batch, context, shard)
     prompts = new_tokens / prompt_tokens
     reading = Load(prompts, prompt_tokens, 0.0, new_tokens * shard.groups)
     logits = running.n_sequences + prompts
     tokens = running.n_sequences + new_tokens
     both = Load(logits, tokens / logits, context, running.stage_tokens + new_tokens * shard.groups)
-    rows = matrix_rows(structure, both, shard)
-    rows += cache_rows(structure, running, shard, formats) + cache_rows(structure, reading, shard, formats)
-    return step_time(rows, structure, both, shard, formats, setting.machine, cycle=True)
+    return setting.step(both, (running, reading), cycle=True)
 
 
 def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:

@@ -57,6 +57,13 @@ class Scenario(Frozen):
     expert_parallel: Ways | None = None
     data_parallel: Ways | None = None
     attention_data_parallel: bool | None = None
+    context_parallel: Ways = Field(default=1, description="devices that share the positions of a sequence: prompt and cache")
+    expert_skew: Annotated[float, Field(ge=1, le=10_000)] = Field(
+        default=1.0, description="tokens on the fullest of the devices that experts are spread over, over the mean"
+    )
+    two_batch_overlap: bool | None = Field(
+        default=None, description="cut each step into two halves that hide each other's exchanges; None: as engines do, no"
+    )
     engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="auto", description="engine profile; auto: by device"
     )

@@ -305,8 +305,23 @@ def test_every_field_of_a_scenario_has_a_control() -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS, ids=lambda extra: extra.field)
 def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
-    assert extra.shown(DEFAULT) in (None, "")
+    assert extra.shown(DEFAULT) in (None, "", "auto")
     assert extra.read(extra.shown(DEFAULT)) == getattr(DEFAULT, extra.field)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"context_parallel": 2},
+        {"expert_skew": 1.5},
+        {"two_batch_overlap": True},
+        {"two_batch_overlap": False},
+        {"batching_window_s": 0.25},
+    ],
+)
+def test_a_scenario_comes_back_from_its_controls(more) -> None:
+    scenario = DEFAULT.model_copy(update=more)
+    assert asked(control_values(scenario), DEFAULT) == (scenario, {})
 
 
 def test_the_wait_before_a_first_token_is_told_at_a_request_rate() -> None:

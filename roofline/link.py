@@ -44,6 +44,7 @@ _FIELDS: dict[str, str] = {
     "kv": "kv_cache",
     "in": "input_tokens",
     "out": "output_tokens",
+    "hit": "prefix_hit",
     "batch": "batch",
     "rate": "request_rate",
     "tp": "tensor_parallel",

@@ -80,6 +80,7 @@ def estimate_text(answer: Json) -> str:
         ("time per output token", _span(answer, "tpot_s")),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
+        *_cached_price(cost),
         ("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}"),
         (
             "memory of a device",
@@ -89,9 +90,14 @@ def estimate_text(answer: Json) -> str:
     ]
     if answer["link"]:
         rows.append(("page", f"http://localhost:8501/{answer['link']} (while 'sh scripts/dashboard' runs)"))
-    said = ("Cost of cached input", "Does not fit", "Cannot keep up")
+    said = ("Cost of cached input", "Grams of CO2e", "Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
+
+
+def _cached_price(cost: Json) -> list[tuple[str, str]]:
+    price = cost["usd_per_million_cached_input_tokens"]
+    return [] if price is None else [("per million cached input tokens", _usd(price))]
 
 
 def _usd(value: float | None) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
-from roofline.answers.resolve import Resolved, resolve
+from roofline.answers.resolve import Resolved, resolve, served_structure
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
@@ -24,9 +24,10 @@ from roofline.formulas.bounds import (
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
+from roofline.performance.prefix import prompt_parts
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
@@ -63,7 +64,8 @@ def evaluate(scenario: Scenario) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
-    price = cost(scenario, found.accelerator, found.price, times)
+    parts = prompt_parts(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens), run.service)
+    price = cost(scenario, found.accelerator, found.price, times, parts)
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
@@ -123,7 +125,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         fits=fits,
         footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
         service=result,
-        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
+        speeds=speeds(result, shard, found.engine, batch, output, fits, load.request_rate[0], best),
     )
 
 
@@ -203,7 +205,9 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
     for name in _NARROWER_WEIGHTS:
-        if weight_bytes(found.model, name) < now and _carries(asked, structure(found.model, name), scenario.devices, found):
+        if weight_bytes(found.model, name) < now and _carries(
+            asked, served_structure(scenario, found.model, name), scenario.devices, found
+        ):
             return name
     return None
 

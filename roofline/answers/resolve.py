@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
@@ -12,6 +12,7 @@ from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.sharding import Request, requested
+from roofline.performance.shortcuts import Shortcuts
 from roofline.performance.structure import Structure, structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.hardware import Accelerator
@@ -59,6 +60,11 @@ def resolve(scenario: Scenario) -> Resolved:
     )
 
 
+def served_structure(scenario: Scenario, model: ModelSpec, weights: str | None) -> Structure:
+    """A model in a format, with how the scenario serves it."""
+    return replace(structure(model, weights), shortcuts=Shortcuts(prefix_hit_frac=scenario.prefix_hit))
+
+
 @lru_cache(maxsize=1024)
 def _resolve(scenario: Scenario) -> Resolved:
     model, accelerator = load_model(scenario.model), load_hardware(scenario.hardware)
@@ -68,7 +74,7 @@ def _resolve(scenario: Scenario) -> Resolved:
         model=model,
         accelerator=accelerator,
         engine=engine,
-        structure=structure(model, formats.weights_id),
+        structure=served_structure(scenario, model, formats.weights_id),
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),

@@ -142,8 +142,7 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
     batch = np.where(np.isfinite(choice.batch), np.maximum(choice.batch, 1.0), 1.0)
     room = room_for(found.structure, shard, found.formats, found.machine, load)
     result = service(found.structure, shard, found.formats, found.machine, batch, load.prompt_tokens, load.output_tokens)
-    lengths = (load.prompt_tokens, load.output_tokens)
-    found_speeds = speeds(result, shard, found.engine, batch, lengths, fits, load.request_rate, choice.best)
+    found_speeds = speeds(result, shard, found.engine, batch, load.output_tokens, fits, load.request_rate, choice.best)
     price = device_price(point, found.price)
     table: dict[str, NDArray[Any]] = {
         "batch_used": batch,

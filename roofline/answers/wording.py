@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
+from roofline.answers.served import serving_assumptions
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
@@ -132,6 +133,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
+    found_rows += serving_assumptions(scenario)
     found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
     return tuple(found_rows)
 
@@ -147,7 +149,9 @@ def reasons(
         lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
-    lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
+    if not scenario.prefix_hit:
+        lines.append("Cost of cached input: null, as no share of the prompt is said to be cached.")
+    lines.append("Grams of CO2e are not modelled yet: null.")
     lines += _plan_notes(scenario, plan)
     lines += _fact_notes(found, scenario)
     return tuple(lines)

@@ -25,6 +25,8 @@ from roofline.units import Floats
 class Service:
     """Times of one load under one plan, as plain arrays; ``expected_*`` before any band."""
 
+    computed_tokens: Floats
+    """Prompt tokens of a request that no cache holds."""
     prefill: StepTime
     decode: StepTime
     limit_ttft_s: Floats
@@ -49,9 +51,13 @@ def decode_load(batch: Floats, context_tokens: Floats, shard: Shard) -> Load:
     )
 
 
-def prefill_load(prompt_tokens: Floats, shard: Shard) -> Load:
-    """Prefill of one prompt in every attention group at once."""
-    return Load(n_sequences=1.0, n_new=prompt_tokens, n_cached=0.0, stage_tokens=prompt_tokens * shard.groups)
+def prefill_step(
+    structure: Structure, shard: Shard, formats: Rates, machine: Machine, n_new: Floats, n_cached: Floats
+) -> StepTime:
+    """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
+    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
+    passes = np.maximum(1.0, n_new / machine.engine.prefill_chunk_tokens.value)
+    return step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
 
 
 def service(
@@ -66,19 +72,19 @@ def service(
     """Prefill and decode of one load."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
-    passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
-    load = prefill_load(prompt_tokens, shard)
-    prefill = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    computed = structure.shortcuts.computed_tokens(prompt_tokens)
+    prefill = prefill_step(structure, shard, formats, machine, computed, prompt_tokens - computed)
     stages = shard.pipeline
     limit_prompt = prefill.limit_s / stages
     expected_prompt = prefill.expected_s / stages
-    fill = pipeline_fill_frac(passes, stages)
+    fill = pipeline_fill_frac(prefill.passes, stages)
     share = batch / stages / shard.groups
     compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
     memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
     wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
     longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
     return Service(
+        computed_tokens=computed,
         prefill=prefill,
         decode=decode,
         limit_ttft_s=limit_prompt,

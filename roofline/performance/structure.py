@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.weights import tensor_bits
 from roofline.specs.model import Attend, Block, LayerGroup, ModelSpec, Recurrence, Routing, Tensor
 from roofline.units import BITS_PER_BYTE
@@ -82,6 +83,8 @@ class Structure:
 
     n_parameters: int
     """Stored numbers, towers included."""
+    shortcuts: Shortcuts = PLAIN
+    """How it is served: what a step need not compute."""
 
     @property
     def n_layers(self) -> int:

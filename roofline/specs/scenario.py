@@ -46,6 +46,9 @@ class Scenario(Frozen):
     batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="sequences decoding at once over the whole system; None: the most that fit"
     )
+    prefix_hit: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of prompt tokens found in a prefix cache: prefill computes the rest"
+    )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"
     )

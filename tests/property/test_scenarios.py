@@ -33,6 +33,7 @@ scenarios = st.builds(
     weights=st.sampled_from((None, "bf16", "fp8", "q4_k_m")),
     kv_cache=st.sampled_from((None, "fp8")),
     utilisation=st.floats(0.05, 1.0),
+    prefix_hit=st.just(0.0) | st.floats(0.0, 0.99),
 )
 
 

@@ -125,6 +125,10 @@ def estimate(
     input_tokens: Annotated[Whole, typer.Option(help="Prompt tokens of a request.")] = None,
     output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
     prefix_hit: Annotated[Number, typer.Option(help="Share of prompt tokens found in a prefix cache, below 1.")] = None,
+    speculative: Annotated[
+        Text, typer.Option(help="Draft: mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7 (tokens @ acceptance).")
+    ] = None,
+    forced_output: Annotated[Number, typer.Option(help="Share of output tokens that a grammar forces, below 1.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
     engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
@@ -161,6 +165,8 @@ def sweep(
     input_tokens: Text = None,
     output_tokens: Text = None,
     prefix_hit: Text = None,
+    speculative: Text = None,
+    forced_output: Text = None,
     batch: Text = None,
     request_rate: Text = None,
     engine: Text = None,

@@ -78,6 +78,7 @@ def estimate_text(answer: Json) -> str:
         ("in total", _rate(answer, "output_tokens_per_s", "tokens/s")),
         ("time to first token", _span(answer, "ttft_s")),
         ("time per output token", _span(answer, "tpot_s")),
+        *_several_tokens(answer),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
         *_cached_price(cost),
@@ -93,6 +94,11 @@ def estimate_text(answer: Json) -> str:
     said = ("Cost of cached input", "Grams of CO2e", "Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
+
+
+def _several_tokens(answer: Json) -> list[tuple[str, str]]:
+    tokens = answer["expected_tokens_per_step"]
+    return [] if tokens == 1.0 else [("tokens a step", f"{tokens:.3g}, as {_span(answer, 'decode_step_s')}")]
 
 
 def _cached_price(cost: Json) -> list[tuple[str, str]]:

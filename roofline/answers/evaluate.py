@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
-from roofline.answers.resolve import Resolved, resolve, served_structure
+from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
 from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
@@ -25,6 +25,7 @@ from roofline.formulas.bounds import (
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
 from roofline.performance.prefix import prompt_parts
+from roofline.performance.served import served_structure
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
 from roofline.performance.structure import Structure
@@ -69,7 +70,7 @@ def evaluate(scenario: Scenario) -> Report:
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
-    filling = experts * _copies(run.shard, found)
+    filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
     sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
     plan = _plan(run, found)
     return Report(
@@ -77,6 +78,7 @@ def evaluate(scenario: Scenario) -> Report:
         model_name=found.model.name,
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
+        tokens_per_step=run.service.tokens_per_step,
         context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
         plan=plan,
         formats=_formats(found),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
@@ -11,9 +11,9 @@ from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.served import served_structure
 from roofline.performance.sharding import Request, requested
-from roofline.performance.shortcuts import Shortcuts
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
@@ -58,11 +58,6 @@ def resolve(scenario: Scenario) -> Resolved:
             }
         )
     )
-
-
-def served_structure(scenario: Scenario, model: ModelSpec, weights: str | None) -> Structure:
-    """A model in a format, with how the scenario serves it."""
-    return replace(structure(model, weights), shortcuts=Shortcuts(prefix_hit_frac=scenario.prefix_hit))
 
 
 @lru_cache(maxsize=1024)

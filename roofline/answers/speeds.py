@@ -65,7 +65,7 @@ def speeds(
         )
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
     short, long = _scaled(limit, expected, engine, 0), _scaled(limit, expected, engine, 1)
-    case = _Case(shard, batch, result.computed_tokens, output_tokens, fits, request_rate)
+    case = _Case(shard, batch, result.computed_tokens, output_tokens, result.tokens_per_step, fits, request_rate)
     at_limit, mean, quick, slow = _times(limit, case, False), _times(expected, case), _times(short, case), _times(long, case)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
 
@@ -94,6 +94,7 @@ class _Case:
     batch: Floats
     computed_tokens: Floats
     output_tokens: Floats
+    tokens_per_step: float
     fits: Fits
     request_rate: Floats
 
@@ -106,7 +107,7 @@ def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
     rated = np.isfinite(case.request_rate)
     rate = np.where(rated, case.request_rate, 0.0)
     left = np.maximum(1.0 - rate * d.prompt_s / shard.groups, _LEAST_SHARE) if takes_turns else 1.0
-    tpot = step / left
+    tpot = step / left / case.tokens_per_step
     return Times(
         ttft_s=ttft,
         prefill_tokens_per_s=case.computed_tokens * shard.groups / d.prompt_s * known,
@@ -114,7 +115,7 @@ def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
         tpot_including_ttft_s=(ttft + (outputs - 1.0) * tpot) / outputs,
         decode_step_s=step,
         tokens_per_s_per_user=1.0 / tpot,
-        output_tokens_per_s=np.where(rated, rate * outputs * known, batch / step),
+        output_tokens_per_s=np.where(rated, rate * outputs * known, batch * case.tokens_per_step / step),
         requests_per_s=np.where(rated, rate * known, batch / wall),
         request_output_tokens_per_s=np.where(rated, rate * outputs * known, batch * outputs / wall),
     )

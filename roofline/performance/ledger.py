@@ -36,6 +36,8 @@ class Load:
     n_cached: Floats
     stage_tokens: Floats
     """Tokens all groups of the stage bring at once: what a set of experts may see."""
+    n_logits: Floats = 1.0
+    """Positions of each sequence whose logits are wanted: the last, and every drafted token under verification."""
 
     @cached_property
     def n_tokens(self) -> Floats:
@@ -94,7 +96,7 @@ def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         return _expert_op(term, load, shard)
     ways = shard.ways(term.division, term.n_kv_heads)
     gathered = shard.tokens_factor if term.division == "width" else 1.0
-    tokens = (load.n_sequences if term.per_logit else load.n_tokens) * gathered
+    tokens = (load.n_sequences * load.n_logits if term.per_logit else load.n_tokens) * gathered
     lookup = term.lookup_bytes_per_token
     return Op(
         name=term.operator,

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
 from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
+from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime, step_time
 from roofline.units import Floats
@@ -29,6 +31,8 @@ class Service:
     """Prompt tokens of a request that no cache holds."""
     prefill: StepTime
     decode: StepTime
+    tokens_per_step: float
+    """Output tokens that a decode step yields to each sequence."""
     limit_ttft_s: Floats
     expected_ttft_s: Floats
     limit_prompt_s: Floats
@@ -40,14 +44,16 @@ class Service:
     """The same as expected: prefill and decode take turns."""
 
 
-def decode_load(batch: Floats, context_tokens: Floats, shard: Shard) -> Load:
+def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN) -> Load:
     """A decode step of one micro-batch: the batch spread over groups and stages, one sequence at least."""
+    new = shortcuts.new_tokens_per_step
     stage = np.maximum(1.0, batch / shard.pipeline)
     return Load(
         n_sequences=np.maximum(1.0, stage / shard.groups),
-        n_new=1.0,
+        n_new=new,
         n_cached=context_tokens,
-        stage_tokens=stage,
+        stage_tokens=stage * new,
+        n_logits=shortcuts.n_logits,
     )
 
 
@@ -57,7 +63,8 @@ def prefill_step(
     """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
     load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
     passes = np.maximum(1.0, n_new / machine.engine.prefill_chunk_tokens.value)
-    return step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    step = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
 
 
 def service(
@@ -79,21 +86,23 @@ def service(
     expected_prompt = prefill.expected_s / stages
     fill = pipeline_fill_frac(prefill.passes, stages)
     share = batch / stages / shard.groups
-    compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
-    memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
-    wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
-    longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
+    steps = output_tokens / structure.shortcuts.tokens_per_step
+    compute = share * prefill.limit_compute_s + steps * decode.limit_compute_s
+    memory = share * _cache_limit_s(prefill) + steps * decode.limit_memory_s
+    wire = share * prefill.limit_network_s + steps * decode.limit_network_s
+    longest = np.maximum(steps * decode.limit_s, np.maximum(compute, memory))
     return Service(
         computed_tokens=computed,
         prefill=prefill,
         decode=decode,
+        tokens_per_step=structure.shortcuts.tokens_per_step,
         limit_ttft_s=limit_prompt,
         expected_ttft_s=prefill.expected_s * fill,
         limit_prompt_s=limit_prompt,
         expected_prompt_s=expected_prompt,
         limit_request_s=np.maximum(longest, wire),
         expected_request_s=np.maximum(batch * expected_prompt / shard.groups, prefill.expected_s * fill)
-        + output_tokens * decode.expected_s,
+        + steps * decode.expected_s,
     )
 
 
@@ -103,10 +112,12 @@ def _cache_limit_s(step: StepTime) -> Floats:
 
 
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
-    """One decode step of the whole stack."""
-    load = decode_load(batch, context, shard)
+    """One decode step of the whole stack, drafts included: `Shortcuts.tokens_per_step` tokens of every sequence."""
+    shortcuts = structure.shortcuts
+    load = decode_load(batch, context, shard, shortcuts)
     rows = ledger(structure, load, shard, formats)
-    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    step = step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:

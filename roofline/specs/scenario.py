@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
+from roofline.specs.speculation import Speculation
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -48,6 +49,12 @@ class Scenario(Frozen):
     )
     prefix_hit: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.0, description="share of prompt tokens found in a prefix cache: prefill computes the rest"
+    )
+    speculative: Speculation | None = Field(
+        default=None, description="draft, such as mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7; None: every token a step"
+    )
+    forced_output: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of output tokens that a grammar forces: appended without a decode step of their own"
     )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"

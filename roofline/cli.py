@@ -129,6 +129,7 @@ def estimate(
         Text, typer.Option(help="Draft: mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7 (tokens @ acceptance).")
     ] = None,
     forced_output: Annotated[Number, typer.Option(help="Share of output tokens that a grammar forces, below 1.")] = None,
+    adapters: Annotated[Text, typer.Option(help="LoRA adapters held beside the weights: 8x16 is eight of rank 16.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
     engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
@@ -167,6 +168,7 @@ def sweep(
     prefix_hit: Text = None,
     speculative: Text = None,
     forced_output: Text = None,
+    adapters: Text = None,
     batch: Text = None,
     request_rate: Text = None,
     engine: Text = None,

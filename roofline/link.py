@@ -49,6 +49,7 @@ _FIELDS: dict[str, str] = {
     "hit": "prefix_hit",
     "spec": "speculative",
     "forced": "forced_output",
+    "lora": "adapters",
     "batch": "batch",
     "rate": "request_rate",
     "tp": "tensor_parallel",

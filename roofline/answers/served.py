@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roofline.answers.report import Assumption
 from roofline.answers.resolve import Resolved
+from roofline.performance.lora import adapter_bytes
 from roofline.performance.structure import MatrixTerm
 from roofline.specs.scenario import Scenario
 from roofline.specs.speculation import LOOKUP, MODULE, Speculation
@@ -14,6 +15,10 @@ _CACHED = (
     "whole cache of its own, though shared prefixes could be held once; storage between requests is free"
 )
 _FORCED = "appended as the grammar tells them and computed along with the next step; no cost of the grammar itself"
+_ADAPTERS = (
+    "on every matrix of the layers but routers, in 16 bit, divided as their matrix; every sequence uses one, all equally often; "
+    "each in use is read once a step; no time for launching their kernels"
+)
 _VERIFIED = "each drafted token is accepted with the same chance; verification computes all of them"
 
 
@@ -28,6 +33,10 @@ def serving_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]
         rows.append(Assumption("speculative decoding", value, f"{_VERIFIED}; {_drafting(found, scenario.speculative)}"))
     if scenario.forced_output:
         rows.append(Assumption("forced tokens", f"{scenario.forced_output:.1%} of output tokens", _FORCED))
+    if scenario.adapters is not None:
+        size = memory_size(adapter_bytes(found.model, scenario.adapters))
+        value = f"{scenario.adapters.count:,} of rank {scenario.adapters.rank:,}, {size} over all devices"
+        rows.append(Assumption("adapters", value, _ADAPTERS))
     return rows
 
 

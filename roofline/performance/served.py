@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, UnknownIdError
+from roofline.performance.lora import with_adapters
 from roofline.performance.shortcuts import Draft, Shortcuts
 from roofline.performance.structure import Structure, structure
 from roofline.specs.model import Block, LayerGroup, ModelSpec, Tensor
@@ -27,7 +28,7 @@ def served_structure(scenario: Scenario, model: ModelSpec, weights: str | None) 
         forced_frac=scenario.forced_output,
         draft=None if scenario.speculative is None else draft_of(scenario.speculative, model, weights),
     )
-    return replace(structure(model, weights), shortcuts=shortcuts)
+    return replace(with_adapters(structure(model, weights), scenario.adapters), shortcuts=shortcuts)
 
 
 def draft_of(asked: Speculation, model: ModelSpec, weights: str | None) -> Draft:

@@ -42,6 +42,8 @@ class MatrixTerm:
     per_logit: bool = False
     """Output head: only positions whose logits are wanted."""
     lookup_bytes_per_token: float = 0.0
+    n_adapters: int = 0
+    """Adapters that the stored bytes are of, where a sequence uses one of several."""
     in_layers: bool = True
 
 
@@ -133,7 +135,8 @@ def _stored_bytes(model: ModelSpec, group: LayerGroup | None, tensor: Tensor, we
     return tensor.n_parameters * tensor_bits(model, group, tensor, weights) / BITS_PER_BYTE
 
 
-def _division(tensor: Tensor) -> Division:
+def division_of(tensor: Tensor) -> Division:
+    """How parallelism divides a tensor of a layer."""
     if tensor.part == "routed_experts":
         return "experts"
     return "width" if tensor.split == "vocabulary" else tensor.split
@@ -143,7 +146,7 @@ def _block_terms(model: ModelSpec, group: LayerGroup, block: Block, weights: str
     """One term per operator and division of a block."""
     together: dict[tuple[str, Division], list[Tensor]] = defaultdict(list)
     for tensor in block.tensors:
-        together[tensor.operator, _division(tensor)].append(tensor)
+        together[tensor.operator, division_of(tensor)].append(tensor)
     n_kv_heads = max((a.n_kv_heads for a in block.attends), default=1)
     terms = []
     for (operator, division), tensors in together.items():

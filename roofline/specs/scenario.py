@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
+from roofline.specs.lora import Adapters
 from roofline.specs.messages import validation_sentence
 from roofline.specs.speculation import Speculation
 
@@ -55,6 +56,9 @@ class Scenario(Frozen):
     )
     forced_output: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.0, description="share of output tokens that a grammar forces: appended without a decode step of their own"
+    )
+    adapters: Adapters | None = Field(
+        default=None, description="low-rank adapters held beside the weights, such as 8x16: eight of rank 16"
     )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"

@@ -18,6 +18,7 @@ from roofline.errors import MissingFactError
 from roofline.performance.machine import machine, rates
 from roofline.performance.planning import choose
 from roofline.specs.hardware import Accelerator
+from roofline.specs.lora import Adapters
 from roofline.specs.speculation import Speculation
 
 MODELS = ("llama-3.1-8b", "llama-3.3-70b", "mixtral-8x7b", "deepseek-v3", "gpt-oss-20b", "qwen3-30b-a3b", "gemma-2b")
@@ -43,6 +44,7 @@ scenarios = st.builds(
     speculative=st.none()
     | st.builds(drafted, st.sampled_from(("ngram", "llama-3.2-1b")), st.integers(1, 8), st.floats(0.0, 1.0)),
     forced_output=st.just(0.0) | st.floats(0.0, 0.9),
+    adapters=st.none() | st.builds(Adapters, count=st.integers(1, 100), rank=st.sampled_from((8, 64))),
 )
 
 

@@ -131,6 +131,12 @@ def estimate(
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,
     input_tokens: Annotated[Whole, typer.Option(help="Prompt tokens of a request.")] = None,
     output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
+    prefix_hit: Annotated[Number, typer.Option(help="Share of prompt tokens found in a prefix cache, below 1.")] = None,
+    speculative: Annotated[
+        Text, typer.Option(help="Draft: mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7 (tokens @ acceptance).")
+    ] = None,
+    forced_output: Annotated[Number, typer.Option(help="Share of output tokens that a grammar forces, below 1.")] = None,
+    adapters: Annotated[Text, typer.Option(help="LoRA adapters held beside the weights: 8x16 is eight of rank 16.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
     batching_window_s: Annotated[
@@ -170,6 +176,10 @@ def sweep(
     context: Annotated[Text, typer.Option(help="Prompt tokens; the same as --input-tokens.")] = None,
     input_tokens: Text = None,
     output_tokens: Text = None,
+    prefix_hit: Text = None,
+    speculative: Text = None,
+    forced_output: Text = None,
+    adapters: Text = None,
     batch: Text = None,
     request_rate: Text = None,
     engine: Text = None,

@@ -23,9 +23,11 @@ from roofline.catalog.formats import load_format
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
+from roofline.performance.served import draft_model
 from roofline.specs.base import printable
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario
+from roofline.specs.speculation import LOOKUP, MODULE
 
 VERSION = "1"
 MAX_CHARACTERS = 4000
@@ -44,6 +46,10 @@ _FIELDS: dict[str, str] = {
     "kv": "kv_cache",
     "in": "input_tokens",
     "out": "output_tokens",
+    "hit": "prefix_hit",
+    "spec": "speculative",
+    "forced": "forced_output",
+    "lora": "adapters",
     "batch": "batch",
     "rate": "request_rate",
     "window": "batching_window_s",
@@ -118,7 +124,7 @@ def encode(scenario: Scenario) -> dict[str, str]:
 
 def to_query(scenario: Scenario) -> str:
     """The query string of a scenario, with its question mark."""
-    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,")
+    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,@")
 
 
 def portable(scenario: Scenario) -> Scenario:
@@ -229,6 +235,8 @@ def _values(key: str, text: str) -> dict[str, object]:
     checked = Scenario.model_validate({"model": "x", "hardware": "x", name: text})
     if key in _CATALOGUED:
         _CATALOGUED[key](getattr(checked, name))
+    if checked.speculative is not None and checked.speculative.draft not in (MODULE, LOOKUP):
+        draft_model(checked.speculative.draft)
     return {field: getattr(checked, field) for field in checked.model_fields_set if field == name or field == "devices"}
 
 

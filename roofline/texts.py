@@ -80,8 +80,10 @@ def estimate_text(answer: Json) -> str:
         ("time to first token", _span(answer, "ttft_s")),
         *_waiting_rows(answer["waiting"]),
         ("time per output token", _span(answer, "tpot_s")),
+        *_several_tokens(answer),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
+        *_cached_price(cost),
         ("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}"),
         (
             "memory of a device",
@@ -91,7 +93,7 @@ def estimate_text(answer: Json) -> str:
     ]
     if answer["link"]:
         rows.append(("page", f"http://localhost:8501/{answer['link']} (while 'sh scripts/dashboard' runs)"))
-    said = ("Cost of cached input", "Does not fit", "Cannot keep up")
+    said = ("Cost of cached input", "Grams of CO2e", "Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
 
@@ -102,6 +104,16 @@ def _waiting_rows(waiting: Json | None) -> list[tuple[str, str]]:
         return []
     mean, half, most = (duration(waiting[f"ttft_{name}_s"]) for name in ("mean", "p50", "p99"))
     return [("  with its wait", f"{mean} on average, {half} at the median, {most} at the 99th percentile")]
+
+
+def _several_tokens(answer: Json) -> list[tuple[str, str]]:
+    tokens = answer["expected_tokens_per_step"]
+    return [] if tokens == 1.0 else [("tokens a step", f"{tokens:.3g}, as {_span(answer, 'decode_step_s')}")]
+
+
+def _cached_price(cost: Json) -> list[tuple[str, str]]:
+    price = cost["usd_per_million_cached_input_tokens"]
+    return [] if price is None else [("per million cached input tokens", _usd(price))]
 
 
 def _usd(value: float | None) -> str:

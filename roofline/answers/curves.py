@@ -34,7 +34,7 @@ def batch_curve(report: Report) -> BatchCurve:
     if report.scenario.batch is not None:
         points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
         best = choose(found.structure, found.request, found.formats, found.machine, points).best
-    found_speeds = speeds(result, shard, found.engine, batch, load, fits, best=best)
+    found_speeds = speeds(result, shard, found.engine, batch, load[1], fits, best=best)
     price = device_price(report.scenario, found.price)
 
     def usd(rate: Floats) -> Floats | None:

@@ -11,6 +11,7 @@ from roofline.answers.speeds import Speeds
 from roofline.catalog.hardware import purchase_usd, rental_usd_per_h
 from roofline.formulas.cost import blended_usd_per_token, ownership_usd_per_h, rental_usd_per_token
 from roofline.formulas.energy import energy_j_per_token
+from roofline.performance.prefix import PromptParts
 from roofline.specs.hardware import Accelerator
 from roofline.specs.scenario import Scenario
 from roofline.units import PER_MILLION, Floats
@@ -75,8 +76,8 @@ def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats
     return per_token * PER_MILLION
 
 
-def _at_rate(scenario: Scenario, price: DevicePrice, found: Speeds) -> tuple[float | None, float | None]:
-    """Price of a million input and output tokens where requests arrive at a rate: the whole bill, split by device time.
+def _at_rate(scenario: Scenario, price: DevicePrice, found: Speeds, computed_tokens: float) -> tuple[float | None, float | None]:
+    """Price of a million computed input and output tokens where requests arrive at a rate: the whole bill, split by device time.
 
     An hour of all devices buys the requests of an hour, however busy they are. Prefill and decode share it as they share the
     time: a request takes ``T / prefill rate`` and ``G tau / B`` of it.
@@ -85,17 +86,30 @@ def _at_rate(scenario: Scenario, price: DevicePrice, found: Speeds) -> tuple[flo
     if scenario.request_rate is None or price.usd_per_h is None or not np.isfinite(step):
         return None, None
     per_request = usd_per_million(scenario, price, scenario.request_rate)
-    prefill_s = scenario.input_tokens / float(found.expected.prefill_tokens_per_s)
+    prefill_s = computed_tokens / float(found.expected.prefill_tokens_per_s)
     decode_s = 1.0 / scenario.request_rate - prefill_s
     share = prefill_s / (prefill_s + max(decode_s, 0.0))
     if per_request is None:
         return None, None
     bill = float(per_request)
-    return bill * share / scenario.input_tokens, bill * (1.0 - share) / scenario.output_tokens
+    return bill * share / computed_tokens, bill * (1.0 - share) / scenario.output_tokens
 
 
-def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds) -> Cost:
-    """Cost of input and output tokens, each charged for the device time it takes."""
+def _input_prices(prefill_usd: float | None, prompt: PromptParts) -> tuple[float | None, float | None]:
+    """Prices of a computed and of a cached token, from that of a prefill per computed token; together they pay for it."""
+    if prefill_usd is None:
+        return None, None
+    inputs = prefill_usd * (1.0 - prompt.cached_time_frac)
+    if prompt.cached_tokens <= 0.0:
+        return inputs, None
+    return inputs, prefill_usd * prompt.cached_time_frac * prompt.computed_tokens / prompt.cached_tokens
+
+
+def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds, prompt: PromptParts) -> Cost:
+    """Cost of computed input, cached input and output tokens, each charged for the device time it takes.
+
+    Computed tokens pay for a prefill without a cache behind it, cached ones for what reading them adds: together, the prefill.
+    """
     price = device_price(scenario, market)
     expected, low, high, limit = found.expected, found.low, found.high, found.limit
 
@@ -103,19 +117,20 @@ def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, foun
         value = usd_per_million(scenario, price, tokens_per_s)
         return None if value is None or not np.isfinite(value) else float(value)
 
-    inputs, outputs = usd(expected.prefill_tokens_per_s), usd(expected.output_tokens_per_s)
+    prefill, outputs = usd(expected.prefill_tokens_per_s), usd(expected.output_tokens_per_s)
     if scenario.request_rate is not None:
-        inputs, outputs = _at_rate(scenario, price, found)
+        prefill, outputs = _at_rate(scenario, price, found, prompt.computed_tokens)
     blended = None
-    if inputs is not None and outputs is not None:
+    if prefill is not None and outputs is not None:
         blended = float(
             blended_usd_per_token(
-                input_usd_per_token=inputs,
+                input_usd_per_token=prefill * (prompt.computed_tokens / scenario.input_tokens),
                 output_usd_per_token=outputs,
                 n_input_tokens=scenario.input_tokens,
                 n_output_tokens=scenario.output_tokens,
             )
         )
+    inputs, cached = _input_prices(prefill, prompt)
     joules = None
     if accelerator.tdp is not None and np.isfinite(expected.output_tokens_per_s):
         joules = float(
@@ -128,7 +143,7 @@ def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, foun
         )
     return Cost(
         usd_per_million_input_tokens=inputs,
-        usd_per_million_cached_input_tokens=None,
+        usd_per_million_cached_input_tokens=cached,
         usd_per_million_output_tokens=outputs,
         usd_per_million_tokens=blended,
         usd_per_hour=None if price.usd_per_h is None else price.usd_per_h * scenario.devices,

@@ -25,9 +25,11 @@ from roofline.formulas.bounds import (
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
+from roofline.performance.prefix import prompt_parts
+from roofline.performance.served import served_structure
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
@@ -64,11 +66,12 @@ def evaluate(scenario: Scenario) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
-    price = cost(scenario, found.accelerator, found.price, times)
+    parts = prompt_parts(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens), run.service)
+    price = cost(scenario, found.accelerator, found.price, times, parts)
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
-    filling = experts * _copies(run.shard, found)
+    filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
     sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
     plan = _plan(run, found)
     return Report(
@@ -76,6 +79,7 @@ def evaluate(scenario: Scenario) -> Report:
         model_name=found.model.name,
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
+        tokens_per_step=run.service.tokens_per_step,
         context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
         plan=plan,
         formats=_formats(found),
@@ -125,7 +129,7 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         fits=fits,
         footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
         service=result,
-        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
+        speeds=speeds(result, shard, found.engine, batch, output, fits, load.request_rate[0], best),
     )
 
 
@@ -213,7 +217,9 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
     for name in _NARROWER_WEIGHTS:
-        if weight_bytes(found.model, name) < now and _carries(asked, structure(found.model, name), scenario.devices, found):
+        if weight_bytes(found.model, name) < now and _carries(
+            asked, served_structure(scenario, found.model, name), scenario.devices, found
+        ):
             return name
     return None
 

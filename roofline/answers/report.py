@@ -23,6 +23,7 @@ class Times:
     """Time per output token after the first."""
     tpot_including_ttft_s: Floats
     decode_step_s: Floats
+    """One decode step, drafts included; it may yield several tokens."""
     tokens_per_s_per_user: Floats
     output_tokens_per_s: Floats
     """Steady decode, the prompts already in."""
@@ -216,6 +217,8 @@ class Report:
     """Facts used: name -> value and source."""
     waiting: Waiting | None = None
     """TTFT with the wait before it, where requests arrive at a rate."""
+    tokens_per_step: float = 1.0
+    """Output tokens that a decode step yields to each sequence: more than one with drafted or forced tokens."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.served import served_structure
 from roofline.performance.sharding import Request, requested
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
@@ -69,7 +70,7 @@ def _resolve(scenario: Scenario) -> Resolved:
         model=model,
         accelerator=accelerator,
         engine=engine,
-        structure=structure(model, formats.weights_id),
+        structure=served_structure(scenario, model, formats.weights_id),
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),

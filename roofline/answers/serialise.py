@@ -48,6 +48,7 @@ def report_json(report: Report) -> Json:
         "model": report.model_name,
         "hardware": report.hardware_name,
         "batch": report.batch,
+        "expected_tokens_per_step": report.tokens_per_step,
         "context_tokens": report.context_tokens,
         "plan": asdict(report.plan),
         "formats": asdict(report.formats),

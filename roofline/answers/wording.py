@@ -5,6 +5,7 @@ from __future__ import annotations
 from roofline.answers.asked import asked_assumptions
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
+from roofline.answers.served import serving_assumptions, serving_notes
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
@@ -134,6 +135,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
     found_rows += asked_assumptions(found, scenario)
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
+    found_rows += serving_assumptions(found, scenario)
     found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
     return tuple(found_rows)
 
@@ -149,8 +151,11 @@ def reasons(
         lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
-    lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
+    if not scenario.prefix_hit:
+        lines.append("Cost of cached input: null, as no share of the prompt is said to be cached.")
+    lines.append("Grams of CO2e are not modelled yet: null.")
     lines += _plan_notes(scenario, plan)
+    lines += serving_notes(found)
     lines += _fact_notes(found, scenario)
     return tuple(lines)
 

@@ -51,6 +51,28 @@ class Extra:
 
 SERVING = (
     Extra(
+        "prefix_hit",
+        "Prompt tokens found in a prefix cache (%)",
+        "percent",
+        "Share of the prompt that an earlier request has left in the cache: prefill computes only the rest.",
+        10.0,
+    ),
+    Extra(
+        "speculative",
+        "Draft",
+        "text",
+        "Drafted tokens and how many are accepted: mtp:1@0.85 with the model's own module, ngram:4@0.5 for free, "
+        "or a model of the catalogue, such as llama-3.2-1b:4@0.7.",
+    ),
+    Extra(
+        "forced_output",
+        "Output tokens that a grammar forces (%)",
+        "percent",
+        "Structured output: forced tokens are appended without a decode step of their own.",
+        10.0,
+    ),
+    Extra("adapters", "Adapters (number x rank)", "text", "Low-rank adapters held beside the weights: 8x16 is eight of rank 16."),
+    Extra(
         "batching_window_s",
         "Batching window (s)",
         "decimal",

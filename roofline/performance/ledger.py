@@ -37,6 +37,8 @@ class Load:
     n_cached: Floats
     stage_tokens: Floats
     """Tokens all groups of the stage bring at once: what a set of experts may see."""
+    n_logits: Floats = 1.0
+    """Positions of each sequence whose logits are wanted: the last, and every drafted token under verification."""
 
     @cached_property
     def n_tokens(self) -> Floats:
@@ -127,11 +129,13 @@ def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -
 
 
 def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    if term.n_adapters:
+        return _adapter_op(term, load, shard)
     if term.routing is not None:
         return _expert_op(term, load, shard)
     ways = shard.ways(term.division, term.n_kv_heads)
     gathered = shard.tokens_factor if term.division == "width" else 1.0
-    tokens = (load.n_sequences if term.per_logit else load.n_tokens) * gathered
+    tokens = (load.n_sequences * load.n_logits if term.per_logit else load.n_tokens) * gathered
     lookup = term.lookup_bytes_per_token
     return Op(
         name=term.operator,
@@ -153,7 +157,7 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     if routing is None:
         raise AssertionError("only for routed terms")
     ways = shard.expert_ways
-    tokens = np.minimum(load.n_tokens * shard.tokens_factor * ways / shard.tensor, load.stage_tokens)
+    tokens = _routed_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
     fullest = fullest_share(routing, tokens, shard)
@@ -169,6 +173,43 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         tokens=visits / distinct,
         fullest_visits=fullest[0],
         fullest_weights=fullest[1],
+    )
+
+
+def _routed_tokens(load: Load, shard: Shard) -> Floats:
+    """Tokens that meet one set of experts."""
+    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
+
+
+def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    """Adapters, one of n for each sequence, chosen evenly: those that some sequence of the step uses are read once.
+
+        share read = 1 - (1 - h / n)^S,    h = 1 - (1 - k/E)^m
+
+    S sequences of m tokens; h is the chance that a sequence visits an expert, 1 for matrices that all tokens use.
+    """
+    routing, n = term.routing, float(term.n_adapters)
+    ways: Floats
+    met: Floats
+    if routing is None:
+        ways = shard.ways(term.division, term.n_kv_heads)
+        tokens = load.n_tokens * (shard.tokens_factor if term.division == "width" else 1.0)
+        visits, met, n_matrices = tokens, 1.0, 1.0
+    else:
+        ways, tokens, n_matrices = shard.expert_ways, _routed_tokens(load, shard), float(routing.n_experts)
+        visits = tokens * routing.n_active
+        met = distinct_experts(n_experts=n_matrices, n_active_experts=routing.n_active, n_tokens=load.n_new) / n_matrices
+    used = distinct_experts(n_experts=n, n_active_experts=met, n_tokens=tokens / load.n_new)
+    return Op(
+        name=term.operator,
+        kind="matrix" if routing is None else "experts",
+        count=term.count,
+        work_flops=term.count * term.flops_per_token * visits / ways,
+        weight_bytes=term.count * term.weight_bytes * (used / n) / ways,
+        cache_bytes=0.0,
+        activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
+        rate="wide",
+        tokens=visits / (used * n_matrices),
     )
 
 

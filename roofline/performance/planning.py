@@ -160,19 +160,20 @@ class _Scene:
     def batch_for_rate(self, shards: Shard) -> NDArray[np.float64]:
         """Sequences in decode when requests arrive at a steady rate: the least ``B`` with ``B >= r G t(B)``.
 
-        ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
-        with ``T`` the prefill time of one prompt over all groups. Infinite where no batch keeps up.
+        ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / n / (1 - r T)``,
+        with ``n`` the tokens a step yields and ``T`` the prefill time of one prompt over all groups. Infinite where no batch
+        keeps up.
         """
         load = self.load
         left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-        tokens = load.request_rate * load.output_tokens / np.maximum(left, _TIE)
+        steps = load.request_rate * load.output_tokens / self.structure.shortcuts.tokens_per_step / np.maximum(left, _TIE)
 
         def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
             step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
-            return np.asarray(tokens * step - batch)
+            return np.asarray(steps * step - batch)
 
-        shape = np.broadcast_shapes(np.shape(left), np.shape(tokens))
+        shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
         root = falling_root(behind, low, high)
         return np.where((left > 0) & (root < _MOST_SEQUENCES), np.ceil(root * (1.0 - _TIE)), np.inf)

@@ -9,7 +9,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
+from roofline.specs.lora import Adapters
 from roofline.specs.messages import validation_sentence
+from roofline.specs.speculation import Speculation
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -45,6 +47,18 @@ class Scenario(Frozen):
     output_tokens: Tokens = Field(default=1024, description="generated tokens of a request")
     batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="sequences decoding at once over the whole system; None: the most that fit"
+    )
+    prefix_hit: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of prompt tokens found in a prefix cache: prefill computes the rest"
+    )
+    speculative: Speculation | None = Field(
+        default=None, description="draft, such as mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7; None: every token a step"
+    )
+    forced_output: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of output tokens that a grammar forces: appended without a decode step of their own"
+    )
+    adapters: Adapters | None = Field(
+        default=None, description="low-rank adapters held beside the weights, such as 8x16: eight of rank 16"
     )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"

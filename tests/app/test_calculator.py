@@ -317,10 +317,13 @@ def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
         {"two_batch_overlap": True},
         {"two_batch_overlap": False},
         {"batching_window_s": 0.25},
+        {"prefix_hit": 0.5, "forced_output": 0.3},
+        {"speculative": "mtp:1@0.85"},
+        {"adapters": "8x16"},
     ],
 )
 def test_a_scenario_comes_back_from_its_controls(more) -> None:
-    scenario = DEFAULT.model_copy(update=more)
+    scenario = Scenario.model_validate({**DEFAULT.model_dump(exclude_none=True), **more})
     assert asked(control_values(scenario), DEFAULT) == (scenario, {})
 
 

@@ -44,7 +44,7 @@ class Measurement(Frozen):
     input_len: str = ""
     output_len: str = ""
     metric: str
-    value: float = Field(gt=0)
+    value: float = Field(gt=0, allow_inf_nan=False)
     engine: str = ""
     notes: str = ""
     n_requests: str = Field(default="", description="requests in the queue, where the source says")
@@ -77,16 +77,23 @@ def read_measurements(path: Path) -> tuple[tuple[Measurement, ...], tuple[BadRow
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path.name[-60:]} cannot be read: {reason}.") from error
-    return _table(text, path.name)
+    return parse_measurements(text, path.name)
 
 
 @cache
 def _shipped() -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
     text = (resources.files("roofline.catalog") / "data" / "measurements.csv").read_text(encoding="utf-8")
-    return _table(text, "measurements.csv")
+    return parse_measurements(text, "measurements.csv")
 
 
-def _table(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+def parse_measurements(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+    """A table as text; ``name`` is what it is called in messages.
+
+    Raises
+    ------
+    InputError
+        It is no CSV table, or lacks a column that every row needs.
+    """
     try:
         reader = csv.DictReader(text.splitlines(keepends=True))
         columns = [column.strip() for column in reader.fieldnames or ()]

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.catalog.engines import engine_ids
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
@@ -43,6 +44,8 @@ _BENCH_REQUESTS = {
 }
 """Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
 _UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
+KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
+"""Kinds of rows that are predicted."""
 _DOUBTFUL = {
     "gaudi-030": "memory and rate fit two devices, the row says four",
 }
@@ -84,6 +87,8 @@ def case(row: Measurement) -> Case:
     """
     if row.kind in _UNTESTED:
         raise InputError(f"{_UNTESTED[row.kind]}.")
+    if row.kind not in KINDS:
+        raise InputError(f"kind is {row.kind[:40]!r}; it can be {', '.join(KINDS)}.")
     for name, value in (("hardware_id", row.hardware_id), ("model_id", row.model_id)):
         if not value:
             raise InputError(f"{name} is not known.")
@@ -110,7 +115,9 @@ def case(row: Measurement) -> Case:
 
 
 def engine_id(row: Measurement) -> str:
-    """The profile that stands for the row's software; Apple's backend never had the separate unpacking of prompts."""
+    """The profile a row names, or that stands for its software; Apple's backend never had the separate unpacking of prompts."""
+    if row.engine in engine_ids():
+        return row.engine
     for pattern, profile in _ENGINES:
         if re.search(pattern, row.engine):
             apart = profile == "llama-cpp-2024" and load_hardware(row.hardware_id).category == "Apple"

@@ -21,7 +21,7 @@ FEWEST_ROWS = 3
 """Rows below which a constant is left as it is: the median of three is not moved far by one bad row."""
 BOUNDS = {"bandwidth_frac": (0.05, 1.0), **dict.fromkeys(WIDTHS, (0.01, 1.0))}
 """Shares that are tried: no machine moves or multiplies more than its datasheet says."""
-LEAST_PULL = 0.5
+LEAST_PULL = 0.25
 """Part of a row's time, by its logarithm, that must follow a share for the row to bear on it."""
 _ROUNDS = 2
 """Each share is fitted under the other: the second round no longer moves them where rows are of one phase."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -95,7 +96,10 @@ def parse_measurements(text: str, name: str) -> tuple[tuple[Measurement, ...], t
         It is no CSV table, or lacks a column that every row needs.
     """
     try:
-        reader = csv.DictReader(text.splitlines(keepends=True))
+        lines_of_text = text.splitlines(keepends=True)
+        head = lines_of_text[0] if lines_of_text else ""
+        # a table copied from a spreadsheet has tabs
+        reader = csv.DictReader(lines_of_text, delimiter="\t" if "\t" in head and "," not in head else ",")
         columns = [column.strip() for column in reader.fieldnames or ()]
         lines = list(reader)
     except csv.Error as error:
@@ -114,6 +118,15 @@ def _row(line: dict[str, str | None], number: int) -> Measurement | BadRow:
     }
     fields = {key: value for key, value in known.items() if key in Measurement.model_fields}
     try:
-        return Measurement.model_validate({**fields, "value": fields["value"].replace(",", "")})
+        return Measurement.model_validate({**fields, "value": _without_groups(fields["value"])})
     except ValidationError as error:
         return BadRow(id=known.get("id") or f"line {number}", reason=validation_sentence(error))
+
+
+def _without_groups(text: str) -> str:
+    """A number without the commas between thousands; any other comma stays, and is refused where numbers are read.
+
+    >>> _without_groups("12,345.6"), _without_groups("1,5")
+    ('12345.6', '1,5')
+    """
+    return text.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", text) else text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from roofline.errors import InputError
@@ -40,3 +40,24 @@ def with_constants(engine: EngineProfile, constants: Mapping[str, float]) -> Eng
 
 def _own(value: float) -> Constant:
     return Constant(value=value, low=value, high=value, basis=BASIS)
+
+
+def read_constants(texts: Iterable[str]) -> dict[str, float]:
+    """Shares as typed.
+
+    >>> read_constants(["bandwidth_frac=0.71", "compute_frac = 0.5"])
+    {'bandwidth_frac': 0.71, 'compute_frac': 0.5}
+
+    Raises
+    ------
+    InputError
+        A text that is not a name, an equals sign and a number.
+    """
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise InputError(f"{text[:60]!r} is no share; write it as bandwidth_frac=0.71.") from None
+    return found

@@ -9,9 +9,9 @@ from functools import lru_cache
 from roofline.adapters.inline import is_inline
 from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
-from roofline.catalog.own_constants import with_constants
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
+from roofline.catalog.own_constants import with_constants
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.sharding import Request, requested
 from roofline.performance.structure import Structure, structure

@@ -38,7 +38,7 @@ def draw(frame: Frame) -> None:
     with st.spinner("Comparing every public measurement…"):
         found = shipped_validation()
     whole = trust(found, calibration())
-    st.html(f'<p class="rf-answer"><strong>{esc(trust_sentence(whole))}</strong></p>' + trust_cards(whole))
+    st.html(f'<p class="rf-answer rf-trust">{esc(trust_sentence(whole))}</p>' + trust_cards(whole))
     st.html(f'<p class="rf-note">{esc(unseen_sentence(whole))}</p>')
     own = own_measurements.form()
     if own is not None:

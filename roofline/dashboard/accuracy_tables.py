@@ -13,6 +13,8 @@ from roofline.figures.accuracy_plot import KIND_WORDS
 
 GROUP_WORDS = {"kind": "Kind", "phase": "Phase", "engine": "Engine", "hardware": "Hardware", "source": "Source"}
 _KEY = "accuracy_by"
+_DIGITS = 3
+"""Shares are shown to a tenth of a percent."""
 
 
 def summary_frame(summaries: Sequence[Summary], by: str) -> pd.DataFrame:
@@ -27,7 +29,7 @@ def summary_frame(summaries: Sequence[Summary], by: str) -> pd.DataFrame:
             "bias of speed": [item.bias for item in group],
             "inside the band": [item.inside_band for item in group],
         }
-    )
+    ).round(_DIGITS)
 
 
 def rows_frame(rows: Sequence[Comparison]) -> pd.DataFrame:

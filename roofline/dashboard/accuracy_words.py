@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from roofline.answers.accuracy import Reason, Span, Trust, factor_off
 from roofline.answers.refit import Refit
-from roofline.answers.validation import Comparison, Summary
-from roofline.dashboard.text import Markup, esc, table
+from roofline.answers.validation import Comparison, Summary, speed_ratio
+from roofline.dashboard.text import esc, table
 from roofline.figures.accuracy_plot import KIND_WORDS
 from roofline.figures.words import sig
 
@@ -24,8 +24,8 @@ CONSTANT_WORDS = {
 def trust_sentence(found: Trust) -> str:
     """How far to trust a number, in one sentence."""
     return (
-        f"Half of {found.n:,} public measurements lie within {found.median_error:.0%} of what we predict, "
-        f"nine in ten within {found.p90_error:.0%}; the printed 80% band holds {found.inside_band:.0%} of them."
+        f"For half of {found.n:,} public measurements our prediction is within {found.median_error:.0%} of what was measured, "
+        f"for nine in ten within {found.p90_error:.0%}; the printed 80% band holds {found.inside_band:.0%} of them."
     )
 
 
@@ -63,8 +63,8 @@ def exceptions_html(found: Trust) -> str:
 def trust_cards(found: Trust) -> str:
     """The four headline numbers."""
     cards = (
-        ("Half lie within", f"{found.median_error:.0%}", f"{_between(found.left_out_median)} for a source not seen"),
-        ("Nine in ten lie within", f"{found.p90_error:.0%}", f"{_between(found.left_out_p90)} for a source not seen"),
+        ("Half are within", f"{found.median_error:.0%}", f"{_between(found.left_out_median)} for a source not seen"),
+        ("Nine in ten are within", f"{found.p90_error:.0%}", f"{_between(found.left_out_p90)} for a source not seen"),
         ("Inside the printed 80% band", f"{found.inside_band:.0%}", f"{found.left_out_inside:.0%} for a source not seen"),
         ("Better than the limit", f"{len(found.beats_limit):,}", f"of {found.n:,} that count, from {found.n_sources:,} sources"),
     )
@@ -78,18 +78,17 @@ def trust_cards(found: Trust) -> str:
 
 def furthest_table(rows: Sequence[Comparison]) -> str:
     """The rows furthest off, with what they are."""
-    head = ("Row", "Model", "Machine", "Engine", "Kind", "Load", "Measured", "Expected", "Limit", "Off by")
-    return table(head, [_far_row(row) for row in rows], caption="Rows furthest off")
+    head = ("Row", "Off by", "Model", "Machine", "Engine", "Kind", "Load", "Measured", "Expected", "Limit", "Unit", "Source")
+    return f'<div class="rf-wide">{table(head, [_far_row(row) for row in rows], caption="Rows furthest off")}</div>'
 
 
 def _far_row(row: Comparison) -> tuple[object, ...]:
     machine = f"{row.devices} × {row.hardware}" if row.devices not in ("", "1") else row.hardware
     load = f"batch {row.batch}, {row.input_length} in / {row.output_length} out"
-    too = "fast" if ((row.error or 0.0) > 0) == row.is_rate else "slow"
+    off = f"{factor_off(row):.2f} ×, too {'fast' if speed_ratio(row) > 1 else 'slow'}"
     numbers = tuple(sig(value) for value in (row.measured, row.expected, row.limit))
-    name = Markup(f'<span title="{esc(row.source)}">{esc(row.id)}</span>')
     kind = KIND_WORDS.get(row.kind, row.kind)
-    return (name, row.model, machine, row.engine, kind, load, *numbers, f"{factor_off(row):.2f} ×, too {too}")
+    return (row.id, off, row.model, machine, row.engine, kind, load, *numbers, row.metric, row.source)
 
 
 def reasons_table(found: Sequence[Reason]) -> str:

@@ -15,9 +15,10 @@ from roofline.errors import InputError, UnknownIdError
 
 MOST_CHARACTERS = 200_000
 MOST_ROWS = 500
-MOST_ID_CHARACTERS = 60
 NEEDED = (*REQUIRED, "weight_format", "engine", "batch_or_concurrency", "input_len", "output_len")
 """Columns a row cannot be predicted without; the rest of the shipped table's columns may be left out."""
+METRICS = ("tok/s per user", "tok/s total output", "prefill tok/s", "TTFT ms", "TPOT ms", "E2E latency s")
+"""What a value can be."""
 _TEMPLATE_COLUMNS = (*NEEDED[:6], "weight_format", "engine", "n_devices", "batch_or_concurrency", "input_len", "output_len")
 
 

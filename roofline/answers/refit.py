@@ -15,7 +15,7 @@ from roofline.answers.resolve import resolve
 from roofline.answers.validation import Comparison, Summary, compare, counted, phase_of, predict, summary
 from roofline.catalog.engines import WIDTHS
 from roofline.catalog.measurements import Measurement
-from roofline.errors import InputError, RooflineError
+from roofline.errors import InputError
 
 FEWEST_ROWS = 3
 """Rows below which a constant is left as it is: the median of three is not moved far by one bad row."""
@@ -121,16 +121,7 @@ def _machine(found: Case) -> tuple[str, str]:
 
 def _cases(rows: Sequence[Measurement]) -> list[Case]:
     """Rows that count; the rest is told where rows are compared."""
-    found = []
-    for row in rows:
-        try:
-            read = case(row)
-            predict(read)
-        except (RooflineError, ValueError):
-            continue
-        if not read.doubt:
-            found.append(read)
-    return found
+    return [case(row) for row in rows if compare(row).valid]
 
 
 def _one(hardware: str, engine: str, cases: list[Case]) -> Refit:

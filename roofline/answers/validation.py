@@ -32,6 +32,7 @@ from roofline.performance.sharding import Shard, candidates
 
 GROUPS = ("kind", "phase", "source", "hardware", "engine")
 """What errors are summed up by."""
+NO_TIME = "its lengths and batch make no work whose time could be predicted"
 SLACK = 1e-9
 """A rate counts as above the limit from this share on."""
 
@@ -127,11 +128,16 @@ def validation(rows: Sequence[Comparison]) -> Validation:
 def compare(row: Measurement, constants: Mapping[str, float] | None = None) -> Comparison:
     """One row against its prediction, under shares of one's own if given; what cannot be predicted comes with the reason."""
     try:
-        prediction = predict(case(row), constants)
+        with np.errstate(all="ignore"):
+            prediction = predict(case(row), constants)
     except (RooflineError, ValueError) as error:
         return without_prediction(row, " ".join(str(error).split()))
+    except ArithmeticError:
+        return without_prediction(row, NO_TIME)
     found = prediction.case
     expected_s = max(float(prediction.course.expected_s), prediction.limit_s)
+    if not (np.isfinite(expected_s) and prediction.limit_s > 0.0 and found.scale > 0.0):
+        return without_prediction(row, NO_TIME)
     short, long = (max(expected_s * end, prediction.limit_s) for end in prediction.band)
     limit, expected = found.value(prediction.limit_s), found.value(expected_s)
     low, high = sorted((found.value(short), found.value(long)))

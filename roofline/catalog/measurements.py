@@ -45,7 +45,7 @@ class Measurement(Frozen):
     input_len: str = ""
     output_len: str = ""
     metric: str
-    value: float = Field(gt=0, allow_inf_nan=False)
+    value: float = Field(ge=1e-9, le=1e12)
     engine: str = ""
     notes: str = ""
     n_requests: str = Field(default="", description="requests in the queue, where the source says")

@@ -13,6 +13,22 @@ from roofline.figures.accuracy_plot import KIND_WORDS
 
 GROUP_WORDS = {"kind": "Kind", "phase": "Phase", "engine": "Engine", "hardware": "Hardware", "source": "Source"}
 _KEY = "accuracy_by"
+_OWN_COLUMNS = {
+    "id": "row",
+    "measured": "measured",
+    "expected": "expected",
+    "error": "error",
+    "inside_band": "inside the band",
+    "low": "low",
+    "high": "high",
+    "limit": "limit",
+    "metric": "unit",
+    "model": "model",
+    "hardware": "hardware",
+    "engine": "engine",
+    "kind": "kind",
+    "reason": "not compared because",
+}
 _DIGITS = 3
 """Shares are shown to a tenth of a percent."""
 
@@ -79,13 +95,15 @@ def summary_table(summaries: Sequence[Summary]) -> None:
 
 def own_table(rows: Sequence[Comparison]) -> None:
     """One's own rows beside their predictions."""
-    columns = ["id", "model", "hardware", "engine", "kind", "metric", "measured", "expected", "low", "high", "limit", "error"]
-    frame = rows_frame(rows)[[*columns, "inside_band", "reason"]]
-    numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in columns[6:11]}
+    frame = rows_frame(rows)[list(_OWN_COLUMNS)].rename(columns=_OWN_COLUMNS).round({"error": _DIGITS})
+    number = st.column_config.NumberColumn(format="%.4g")
     st.dataframe(
         frame,
         hide_index=True,
         key="own_frame",
-        column_config={**numbers, "error": st.column_config.NumberColumn(format="percent")},
+        column_config={
+            **dict.fromkeys(("measured", "expected", "low", "high", "limit"), number),
+            "error": st.column_config.NumberColumn(format="percent"),
+        },
         alt=f"Your measurements beside predictions: {len(frame)} rows",
     )

@@ -8,7 +8,8 @@ from functools import lru_cache
 import streamlit as st
 
 from roofline.answers.accuracy import Trust
-from roofline.answers.own_rows import MOST_CHARACTERS, MOST_ROWS, NEEDED, OwnRows, own_rows, template
+from roofline.answers.mapping import KINDS
+from roofline.answers.own_rows import METRICS, MOST_CHARACTERS, MOST_ROWS, NEEDED, OwnRows, own_rows, template
 from roofline.answers.refit import Refit, refit
 from roofline.answers.validation import counted, summary
 from roofline.dashboard.accuracy_tables import own_table
@@ -53,7 +54,7 @@ def form() -> OwnRows | None:
                 height=260,
                 persist_state="session",
                 placeholder=template(),
-                help="Compared on this server and kept nowhere; not part of the link.",
+                help="Compared on this server, written to no file, and not part of the link.",
             )
             found, problem = _read(_text())
             problem = st.session_state.get(_UPLOAD_PROBLEM) or problem
@@ -96,7 +97,10 @@ _AFTER_WORDS = (
 
 def _columns_html() -> str:
     needed = ", ".join(f"<code>{esc(name)}</code>" for name in NEEDED)
-    return f"Needed: {needed}. May be left out: {esc(_OPTIONAL)}. Models and devices by their ids in the lists at the side."
+    return (
+        f"Needed: {needed}. May be left out: {esc(_OPTIONAL)}. Models and devices by name or id of the catalogues. "
+        f"Kinds: {esc(', '.join(KINDS))}. Metrics: {esc(', '.join(METRICS))}."
+    )
 
 
 def _read(text: str) -> tuple[OwnRows | None, str | None]:

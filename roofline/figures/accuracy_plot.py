@@ -129,7 +129,7 @@ def _diagonal(ends: Pair, axes: dict[str, str], look: Look) -> dict[str, Any]:
 
 def _kinds(found: Sequence[Point], unit: str, axes: dict[str, str], named: set[str], look: Look) -> list[dict[str, Any]]:
     """One trace for each kind, each named once in the legend."""
-    colours = (*look.palette.kinds, look.palette.text)
+    colours = (*look.palette.kinds, look.palette.muted)
     traces = []
     for (kind, words), colour, symbol in zip(KIND_WORDS.items(), colours, _SYMBOLS, strict=True):
         group = [point for point in found if point.row.kind == kind]
@@ -146,7 +146,7 @@ def _mine(found: Sequence[Point], unit: str, axes: dict[str, str], named: set[st
     if not found:
         return []
     line = {"color": look.palette.page, "width": 1.5}
-    marker = {"size": 15, "symbol": "star", "color": look.palette.bad, "line": line}
+    marker = {"size": 15, "symbol": "star", "color": look.palette.text, "line": line}
     trace = {**_trace(found, unit, axes, "yours", marker), "legendgroup": "yours", "showlegend": "yours" not in named}
     named.add("yours")
     return [trace]

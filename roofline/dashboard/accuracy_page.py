@@ -22,14 +22,17 @@ from roofline.dashboard.accuracy_words import (
     trust_sentence,
     unseen_sentence,
 )
+from roofline.dashboard.choices import hardware_words
 from roofline.dashboard.details import chart_config
+from roofline.dashboard.fields import AUTO
 from roofline.dashboard.shell import Frame
+from roofline.dashboard.state import VIEW_PREFIX
 from roofline.dashboard.text import esc, heading
 from roofline.figures.accuracy_plot import KIND_WORDS, accuracy_alt, accuracy_figure
 from roofline.figures.theme import Look, as_figure
 
 _FURTHEST = 15
-_ALL = "All"
+_DEVICE_KEY = f"{VIEW_PREFIX}device"
 _LEFT_OUT_COLUMNS = ["id", "kind", "source", "hardware", "model", "metric", "measured", "reason"]
 
 
@@ -58,8 +61,8 @@ def _figure(rows: Sequence[Comparison], own: OwnRows | None, whole: Trust, look:
     """Expected against measured, with what to show of it."""
     key = "One mark is one measurement. Dashed: expected as measured; grey: within a factor of two."
     st.html(heading("Expected against measured", key))
-    kinds, hardware = _choices(rows)
-    shown = [row for row in rows if row.kind in kinds and hardware in (_ALL, row.hardware)]
+    kinds, device = _choices(rows)
+    shown = [row for row in rows if row.kind in kinds and device in (AUTO, row.hardware)]
     public, mine = points(shown), points(own.validation.rows) if own is not None else ()
     if not public and not mine:
         st.html('<p class="rf-answer">No measurement of these kinds on this device: choose others.</p>')
@@ -70,24 +73,27 @@ def _figure(rows: Sequence[Comparison], own: OwnRows | None, whole: Trust, look:
 
 
 def _choices(rows: Sequence[Comparison]) -> tuple[list[str], str]:
-    """Kinds and the device to show."""
-    known = [row for row in rows if row.valid]
+    """Kinds and the device to show; both travel in the link."""
+    devices = [AUTO, *sorted({row.hardware for row in rows if row.valid})]
+    if st.session_state.get(_DEVICE_KEY) not in devices:
+        st.session_state[_DEVICE_KEY] = AUTO
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         kinds = st.pills(
             "Kinds of measurement",
             list(KIND_WORDS),
             selection_mode="multi",
-            default=list(KIND_WORDS),
             format_func=lambda kind: KIND_WORDS[kind],
-            key="accuracy_kinds",
+            key=f"{VIEW_PREFIX}kinds",
             wrap=True,
-            persist_state="session",
         )
     with right:
-        devices = [_ALL, *sorted({row.hardware for row in known})]
-        hardware = st.selectbox("Device", devices, key="accuracy_hardware", persist_state="session")
-    return list(kinds), hardware
+        device = st.selectbox("Device", devices, key=_DEVICE_KEY, format_func=_device_words)
+    return list(kinds), device
+
+
+def _device_words(device: str) -> str:
+    return "All" if device == AUTO else hardware_words(device)
 
 
 def _left_out(rows: Sequence[Comparison], whole: Trust) -> None:

@@ -99,7 +99,7 @@ def _device_words(device: str) -> str:
 def _left_out(rows: Sequence[Comparison], whole: Trust) -> None:
     """What does not count, with the reason, and everything as a file."""
     out = [row for row in rows if not row.valid]
-    key = f"{len(out):,} of {whole.n_rows:,} rows of the table do not count; none was left out for being far off."
+    key = f"{len(out):,} of {whole.n_rows:,} rows of the table do not count in any figure above, for these reasons."
     st.html(heading("Left out", key) + reasons_table(left_out(rows)))
     with st.expander(f"The {len(out):,} rows left out", key="left_out_open", on_change="rerun") as opened:
         if opened.open:

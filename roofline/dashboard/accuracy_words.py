@@ -78,7 +78,7 @@ def trust_cards(found: Trust) -> str:
 
 def furthest_table(rows: Sequence[Comparison]) -> str:
     """The rows furthest off, with what they are."""
-    head = ("Row", "Off by", "Model", "Machine", "Engine", "Kind", "Load", "Measured", "Expected", "Limit", "Unit", "Source")
+    head = ("Row", "Off by", "Measured", "Expected", "Limit", "Model", "Machine", "Engine", "Kind", "Load", "Unit", "Source")
     return f'<div class="rf-wide">{table(head, [_far_row(row) for row in rows], caption="Rows furthest off")}</div>'
 
 
@@ -88,7 +88,7 @@ def _far_row(row: Comparison) -> tuple[object, ...]:
     off = f"{factor_off(row):.2f} ×, too {'fast' if speed_ratio(row) > 1 else 'slow'}"
     numbers = tuple(sig(value) for value in (row.measured, row.expected, row.limit))
     kind = KIND_WORDS.get(row.kind, row.kind)
-    return (row.id, off, row.model, machine, row.engine, kind, load, *numbers, row.metric, row.source)
+    return (row.id, off, *numbers, row.model, machine, row.engine, kind, load, row.metric, row.source)
 
 
 def reasons_table(found: Sequence[Reason]) -> str:

@@ -19,11 +19,15 @@ from roofline import link as links
 from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
 from roofline.answers.formulary import load_formula
+from roofline.answers.refit import refit as refit_rows
+from roofline.answers.refit import refit_json
 from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
+from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
+from roofline.catalog.own_constants import read_constants
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
@@ -146,12 +150,18 @@ def estimate(
     memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,
     utilisation: Annotated[Number, typer.Option(help="Share of the time in use, 0 to 1.")] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option(help="A share of your own, such as bandwidth_frac=0.71; see validate --refit. Repeatable.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What limits a load, how fast it runs, whether it fits, what a token costs."""
-    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
-    report = evaluate(Scenario.model_validate(given))
+    given = {key: value for key, value in locals().items() if key not in ("as_json", "constant") and value is not None}
+    own = read_constants(constant or ())
+    report = evaluate(Scenario.model_validate(given), own)
     answer = report_json(report)
+    if own:
+        answer["reasons"].append("Shares of your own are in use; a link does not hold them.")
     try:
         link_text: str | None = links.to_query(links.portable(report.scenario))
     except InputError as error:
@@ -240,10 +250,18 @@ def validate(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")
     ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Also fit the bandwidth and compute shares of your machine to the rows of --csv.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predictions against public measurements, with errors by kind, source, hardware and engine."""
-    _answer(validation_json(compare_all(csv)), as_json, validation_text)
+    """Predictions against public measurements, with errors by kind, phase, source, hardware and engine."""
+    if refit and csv is None:
+        raise InputError("--refit needs measurements of your own: give --csv FILE.")
+    answer = validation_json(compare_all(csv))
+    if refit and csv is not None:
+        answer["refit"] = refit_json(refit_rows(read_measurements(csv)[0]))
+    _answer(answer, as_json, validation_text)
 
 
 @app.command()

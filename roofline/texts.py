@@ -194,13 +194,30 @@ def table_text(table: pd.DataFrame) -> str:
 
 def validation_text(answer: Json) -> str:
     """Errors by group, then what could not be compared, by reason."""
-    lines = [f"{'':40} {'rows':>5} {'median':>7} {'90 %':>7} {'in band':>8}"]
+    lines = [f"{'':40} {'rows':>5} {'median':>7} {'90 %':>7} {'bias':>7} {'in band':>8}"]
     for by, groups in answer["summary"].items():
         lines.append(f"by {by}")
         for name, group in groups.items():
-            numbers = f"{group['n']:>5} {group['median_error']:>7.1%} {group['p90_error']:>7.1%} {group['inside_band']:>8.0%}"
+            errors = f"{group['median_error']:>7.1%} {group['p90_error']:>7.1%} {group['bias']:>+7.1%}"
+            numbers = f"{group['n']:>5} {errors} {group['inside_band']:>8.0%}"
             lines.append(f"  {name[:38]:38} {numbers}")
     left = Counter(row["reason"] for row in answer["rows"] if not row["valid"])
     lines += [f"{count:,} left out: {reason}" for reason, count in left.most_common()]
     beaten = [item["id"] for item in answer["beats_limit"]]
-    return "\n".join([*lines, f"above the limit: {', '.join(beaten) or 'none'}"])
+    lines.append(f"above the limit: {', '.join(beaten) or 'none'}")
+    return "\n".join([*lines, *(line for item in answer.get("refit", ()) for line in _refit_lines(item))])
+
+
+def _refit_lines(item: Json) -> list[str]:
+    """The shares of one machine before and after, its errors, and how to use them."""
+    lines = [f"refit of {item['hardware']} under {item['engine']}"]
+    for share in item["shares"]:
+        edge = ", at the edge of what is tried" if share["at_bound"] else ""
+        lines.append(f"  {share['name']:38} {share['n']:>5} {share['shipped']:>7.3f} to {share['fitted']:.3f}{edge}")
+    for before, after in zip(item["before"], item["after"], strict=True):
+        errors = f"{before['median_error']:>7.1%} to {after['median_error']:.1%}"
+        lines.append(f"  {'median error, ' + before['name']:38} {before['n']:>5} {errors}")
+    if item["constants"]:
+        given = " ".join(f"--constant {name}={value:.3f}" for name, value in item["constants"].items())
+        lines.append(f"  use: roofline estimate --hardware {item['hardware']} --engine {item['engine']} {given} --model …")
+    return [*lines, *(f"  {reason}" for reason in item["refused"])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
@@ -53,15 +53,17 @@ class _Run:
     speeds: Speeds
 
 
-def evaluate(scenario: Scenario) -> Report:
+def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Report:
     """What limits this load, how fast it runs, whether it fits, and what a token costs.
+
+    ``constants`` are shares fitted on a machine of one's own, in place of the engine's: `roofline.answers.refit`.
 
     Raises
     ------
     RooflineError
         The scenario names something that does not exist or cannot be: one sentence says what would be right.
     """
-    found = resolve(scenario)
+    found = resolve(scenario, constants)
     run = _run(scenario, found)
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
@@ -10,6 +11,7 @@ from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
+from roofline.catalog.own_constants import with_constants
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.served import served_structure
 from roofline.performance.sharding import Request, requested
@@ -35,14 +37,22 @@ class Resolved:
     """Of one device on the market."""
 
 
-def resolve(scenario: Scenario) -> Resolved:
-    """Find what a scenario names.
+def resolve(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Resolved:
+    """Find what a scenario names; ``constants`` are shares of one's own in place of the engine's.
 
     Raises
     ------
     RooflineError
-        An unknown id, a format a device cannot run, memory that cannot be chosen.
+        An unknown id, a format a device cannot run, memory that cannot be chosen, a share that is none.
     """
+    found = _found(scenario)
+    if not constants:
+        return found
+    engine = with_constants(found.engine, constants)
+    return replace(found, engine=engine, machine=replace(found.machine, engine=engine))
+
+
+def _found(scenario: Scenario) -> Resolved:
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
     known = named and catalogue_hardware_id(scenario.hardware) is not None
     find = _resolve if known else _resolve.__wrapped__

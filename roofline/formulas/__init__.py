@@ -11,6 +11,7 @@ Nothing is coerced, so quantities that carry units keep them.
     sequence      what attention sends where devices share the positions of a sequence
     collectives   time and volume of communication between devices
     overlap       work that hides behind other work
+    hierarchy     collectives over fast links inside nodes and slow ones between
     pipeline      bubbles and busy stages
     memory        weights, cache blocks, sequences that fit
     cost          rented and owned devices, price of a token

@@ -198,6 +198,10 @@ class Report:
     """Why something is null, does not fit, or was substituted."""
     sources: dict[str, str] = field(default_factory=dict)
     """Facts used: name -> value and source."""
+    prefill_plan: Plan | None = None
+    """Plan of the devices that only prefill; ``plan`` and ``memory`` are then those of the others. ``None``: shared devices."""
+    prefill_devices: int = 0
+    """Devices of that pool."""
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,9 @@ def estimate(
         bool | None,
         typer.Option("--two-batch-overlap/--no-two-batch-overlap", help="Two halves of a step hide each other's exchanges."),
     ] = None,
+    prefill_devices: Annotated[
+        Text, typer.Option(help="Devices that only prefill, the rest decode; auto: the best split; default: shared.")
+    ] = None,
     weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
     activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,

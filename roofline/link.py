@@ -61,6 +61,7 @@ _FIELDS: dict[str, str] = {
     "cp": "context_parallel",
     "skew": "expert_skew",
     "tbo": "two_batch_overlap",
+    "pd": "prefill_devices",
     "engine": "engine",
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",
@@ -100,7 +101,7 @@ _CATALOGUED: dict[str, Callable[[str], None]] = {
 }
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
-_WORDS: dict[str, str] = {"batch": "most"}
+_WORDS: dict[str, str] = {"batch": "most", "pd": "shared"}
 _AUTO = "auto"
 
 

@@ -58,6 +58,13 @@ def _span(answer: Json, key: str) -> str:
     return f"{_time(expected['value'])} ({_time(expected['low'])} to {_time(expected['high'])}), limit {_time(limit)}"
 
 
+def _prefill_plan_rows(plan: Json | None) -> list[tuple[str, str]]:
+    if plan is None:
+        return []
+    ways = f"tensor {plan['tensor_parallel']}, pipeline {plan['pipeline_parallel']}, data {plan['data_parallel']}"
+    return [("prefill plan", f"{ways}, expert {plan['expert_parallel']}. {plan['why']}")]
+
+
 def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
     memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
@@ -75,6 +82,7 @@ def estimate_text(answer: Json) -> str:
             f"tensor {plan['tensor_parallel']}, pipeline {plan['pipeline_parallel']}, data {plan['data_parallel']}, "
             f"expert {plan['expert_parallel']}{ranks}. {plan['why']}",
         ),
+        *_prefill_plan_rows(answer["prefill_plan"]),
         ("per user", _rate(answer, "tokens_per_s_per_user", "tokens/s")),
         ("in total", _rate(answer, "output_tokens_per_s", "tokens/s")),
         ("time to first token", _span(answer, "ttft_s")),

@@ -19,4 +19,7 @@ def asked_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     if scenario.two_batch_overlap:
         value = "halves of a batch hide each other's exchanges; weights are read for each"
         rows.append(Assumption("two-batch overlap", value, "as asked; the limit hides the network anyway"))
+    if scenario.prefill_devices is not None:
+        value = "the cache of a prompt is sent once it is whole, over the links of the devices that hold it"
+        rows.append(Assumption("prefill apart", value, "as asked; the limit sends it while it is made"))
     return rows

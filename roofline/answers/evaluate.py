@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
-from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
+from roofline.answers.pooled import decode_scenario, plan_of, with_pools
+from roofline.answers.pools import Pools, pools
+from roofline.answers.report import Bound, Formats, Memory, Phase, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
@@ -51,6 +53,8 @@ class _Run:
     footprint: Footprint
     service: Service
     speeds: Speeds
+    pools: Pools | None = None
+    """Where prefill has devices of its own; the rest is then that of the others."""
 
 
 def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Report:
@@ -65,6 +69,14 @@ def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -
     """
     found = resolve(scenario, constants)
     run = _run(scenario, found)
+    sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
+    if run.pools is None:
+        return _report(scenario, found, run, sustained)
+    report = _report(decode_scenario(scenario, run.pools), found, run, sustained)
+    return with_pools(report, scenario, found, run.pools)
+
+
+def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | None) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
@@ -74,8 +86,7 @@ def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
     filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
-    sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
-    plan = _plan(run, found)
+    plan = plan_of(run.shard, plan_reason(run.choice, found.request))
     return Report(
         scenario=scenario,
         model_name=found.model.name,
@@ -118,6 +129,8 @@ def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -
 
 def _run(scenario: Scenario, found: Resolved) -> _Run:
     load = workload([scenario])
+    if scenario.prefill_devices is not None:
+        return _pooled_run(scenario, found, load)
     choice = choose(found.structure, found.request, found.formats, found.machine, load)
     shard, wanted, fits = choice.shard.scalar(), float(choice.batch[0]), bool(choice.fits[0])
     batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
@@ -136,10 +149,32 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
 
 
 def _waiting(scenario: Scenario, run: _Run) -> Waiting | None:
+    """The wait for a turn among prompts; devices that only prefill run no decode step to wait for."""
     if scenario.request_rate is None or not run.fits:
         return None
-    found = waiting(run.speeds, scenario.input_tokens, run.shard.groups, scenario.request_rate, scenario.batching_window_s)
+    shard, step_s = run.shard, float(run.speeds.expected.decode_step_s)
+    if run.pools is not None:
+        shard, step_s = run.pools.prefill.shard, 0.0
+    found = waiting(
+        run.speeds.expected, run.service.computed_tokens, shard.groups, step_s, scenario.request_rate, scenario.batching_window_s
+    )
     return Waiting(*(float(value) for value in astuple(found)))
+
+
+def _pooled_run(scenario: Scenario, found: Resolved, load: Workload) -> _Run:
+    """Prefill on devices of its own; the footprint is that of a decode device."""
+    split = pools(scenario, found, load)
+    prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    return _Run(
+        choice=split.decode,
+        shard=split.shard,
+        batch=split.batch,
+        fits=bool(np.isfinite(split.speeds.expected.decode_step_s)),
+        footprint=footprint(found.structure, prompt + output, prompt, split.shard, found.formats, found.machine),
+        service=split.service,
+        speeds=split.speeds,
+        pools=split,
+    )
 
 
 def workload(scenarios: Sequence[Scenario]) -> Workload:
@@ -150,20 +185,6 @@ def workload(scenarios: Sequence[Scenario]) -> Workload:
         return np.array([np.nan if v is None else float(v) for v in values])
 
     return Workload(column("input_tokens"), column("output_tokens"), column("batch"), column("request_rate"))
-
-
-def _plan(run: _Run, found: Resolved) -> Plan:
-    shard = run.shard
-    return Plan(
-        tensor_parallel=int(shard.tensor),
-        pipeline_parallel=int(shard.pipeline),
-        data_parallel=int(shard.data),
-        expert_parallel=int(shard.expert),
-        attention_data_parallel=bool(shard.attention_data),
-        devices_used=int(shard.devices_used),
-        why=plan_reason(run.choice, found.request),
-        context_parallel=int(shard.context),
-    )
 
 
 def _formats(found: Resolved) -> Formats:

@@ -219,6 +219,10 @@ class Report:
     """TTFT with the wait before it, where requests arrive at a rate."""
     tokens_per_step: float = 1.0
     """Output tokens that a decode step yields to each sequence: more than one with drafted or forced tokens."""
+    prefill_plan: Plan | None = None
+    """Plan of the devices that only prefill; ``plan`` and ``memory`` are then those of the others. ``None``: shared devices."""
+    prefill_devices: int = 0
+    """Devices of that pool."""
 
 
 @dataclass(frozen=True)

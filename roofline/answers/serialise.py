@@ -51,6 +51,7 @@ def report_json(report: Report) -> Json:
         "expected_tokens_per_step": report.tokens_per_step,
         "context_tokens": report.context_tokens,
         "plan": asdict(report.plan),
+        "prefill_plan": asdict(report.prefill_plan) if report.prefill_plan else None,
         "formats": asdict(report.formats),
         "memory": {**memory, "used_bytes_per_device": report.memory.used_bytes_per_device},
         "critical_batch": {"dense": report.critical_batch_dense, "with_experts": report.critical_batch_with_experts},

@@ -121,6 +121,8 @@ def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]
 
 def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
     """All loads on one machine, in chunks."""
+    if point.prefill_devices is not None:
+        raise InputError("a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one.")
     found = resolve(point)
     try:
         candidates(found.structure, found.request)

@@ -82,6 +82,12 @@ SERVING = (
 )
 DIVIDING = (
     Extra(
+        "prefill_devices",
+        "Devices that only prefill",
+        "whole",
+        "The rest only decode; the cache of a prompt is sent between them. 0: the best split. Empty: shared devices.",
+    ),
+    Extra(
         "context_parallel",
         "Context (ways)",
         "whole",

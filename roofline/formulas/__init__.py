@@ -12,6 +12,7 @@ Nothing is coerced, so quantities that carry units keep them.
     collectives   time and volume of communication between devices
     sharding      what collectives of a divided model cost together, how far dividing helps
     overlap       work that hides behind other work
+    hierarchy     collectives over fast links inside nodes and slow ones between
     pipeline      bubbles and busy stages
     memory        weights, cache blocks, sequences and contexts that fit
     serving       rates of requests, pools of prefill and decode

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from roofline.formulas.collectives import all_reduce_ring_s, all_reduce_switch_s, expert_exchange_bytes
+from roofline.formulas.collectives import expert_exchange_bytes
 from roofline.performance.context import exchange_bytes
 from roofline.performance.imbalance import load_ratio
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, own_positions
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.reduction import link_bytes_per_s, n_nodes, reduction_limit_s, reduction_s, sent_bytes
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.units import Floats
@@ -54,42 +54,17 @@ def collectives(structure: Structure, load: Load, shard: Shard, formats: Rates, 
     return tuple(found)
 
 
-def _link(ways: Floats, machine: Machine) -> Floats:
-    """Rate of the nearest link that reaches a group of this many devices: in a mesh, as many pairs as there are peers."""
-    group = np.asarray(ways)
-    rate: Floats = machine.tiers[-1].bytes_per_s
-    for tier in reversed(machine.tiers[:-1]):
-        mesh = np.minimum(tier.bytes_per_s, tier.pair_bytes_per_s * np.maximum(group - 1.0, 1.0))
-        rate = np.where(group <= tier.n_devices, mesh, rate)
-    return rate
-
-
-def _nodes(ways: Floats, machine: Machine) -> Floats:
-    """Groups of directly linked devices that a group spans."""
-    return np.maximum(1.0, np.ceil(ways / machine.tiers[0].n_devices))
-
-
-def _adds_in_switch(ways: Floats, machine: Machine) -> NDArray[np.bool_]:
-    """Whether the nearest link of a group can add up inside its switch."""
-    nearest = machine.tiers[0]
-    return (np.asarray(ways) <= nearest.n_devices) & nearest.adds_in_switch
-
-
 def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:
-    ways, engine = shard.tensor, machine.engine
-    link = _link(ways, machine)
+    ways = shard.tensor
+    transfer, waits = reduction_s(payload, ways, machine)
     split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
-    switch = _adds_in_switch(ways, machine)
-    ring = all_reduce_ring_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
-    in_switch = all_reduce_switch_s(payload_bytes=payload, link_bytes_per_s=link, latency_s=0.0) * split
-    best = np.where(switch, np.minimum(ring, in_switch), ring)
     return NetworkTime(
         name="network/all_reduce",
         count=float(np.max(np.asarray(reductions * split))),
-        network_bytes=reductions * best * link,
-        limit_s=reductions * best,
-        transfer_s=reductions * ring / engine.link_frac.value,
-        latency_s=reductions * split * engine.link_latency_s.value * (1.0 + np.log2(_nodes(ways, machine))),
+        network_bytes=reductions * sent_bytes(payload, ways, machine),
+        limit_s=reductions * reduction_limit_s(payload, ways, machine),
+        transfer_s=reductions * transfer,
+        latency_s=reductions * split * waits,
     )
 
 
@@ -102,7 +77,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
     if routing is None:
         raise AssertionError("only for models with experts")
     ways = shard.expert_ways
-    nodes = _nodes(ways, machine)
+    nodes = n_nodes(ways, machine)
     spread = np.where(nodes > 1.0, nodes, ways)
     copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
     sent = expert_exchange_bytes(
@@ -113,7 +88,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
         combine_bytes_per_element=_COMBINE_BYTES,
     )
     total = shard.exchanges * structure.expert_reductions * sent
-    link = _link(ways, machine)
+    link = link_bytes_per_s(ways, machine)
     fullest = np.where(nodes > 1.0, 1.0, load_ratio(routing, shard))
     return NetworkTime(
         name="network/expert_exchange",
@@ -129,7 +104,7 @@ def _context_exchange(structure: Structure, load: Load, shard: Shard, formats: R
     """Keys and values passed round, or queries out and partial results back: the fewer bytes."""
     ways, engine = shard.tensor * shard.context, machine.engine
     sent = exchange_bytes(structure, load, shard, formats)
-    link = _link(ways, machine)
+    link = link_bytes_per_s(ways, machine)
     layers = sum(term.count for term in structure.attends if term.attend.kind not in ("cross", "index"))
     return NetworkTime(
         name="network/context_exchange",
@@ -137,13 +112,13 @@ def _context_exchange(structure: Structure, load: Load, shard: Shard, formats: R
         network_bytes=sent,
         limit_s=sent / link,
         transfer_s=sent / (link * engine.link_frac.value),
-        latency_s=layers * 2.0 * engine.link_latency_s.value * (1.0 + np.log2(_nodes(ways, machine))),
+        latency_s=layers * 2.0 * engine.link_latency_s.value * (1.0 + np.log2(n_nodes(ways, machine))),
     )
 
 
 def _hand_over(payload: Floats, shard: Shard, machine: Machine) -> NetworkTime:
     hops = shard.pipeline - 1.0
-    link = _link(shard.tensor * shard.context * shard.pipeline, machine)
+    link = link_bytes_per_s(shard.tensor * shard.context * shard.pipeline, machine)
     sent = hops * payload / shard.tensor
     return NetworkTime(
         name="network/hand_over",

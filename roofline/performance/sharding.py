@@ -134,6 +134,13 @@ def requested(scenario: Scenario, engine: EngineProfile) -> Request:
     )
 
 
+def fewest_for_ways(request: Request) -> int:
+    """Devices that the ways asked for take at least."""
+    group = (request.tensor or 1) * request.context
+    stage = max(math.lcm(request.expert or 1, group), group * (request.data or 1))
+    return stage * (request.pipeline or 1)
+
+
 @lru_cache(maxsize=512)
 def candidates(structure: Structure, request: Request) -> Shard:
     """Every legal plan that answers a request, as arrays.

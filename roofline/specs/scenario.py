@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
@@ -78,6 +78,9 @@ class Scenario(Frozen):
     two_batch_overlap: bool | None = Field(
         default=None, description="cut each step into two halves that hide each other's exchanges; None: as engines do, no"
     )
+    prefill_devices: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(
+        default=None, description="devices that only prefill, the rest only decode; 0 or auto: the best split; None: shared"
+    )
     engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="auto", description="engine profile; auto: by device"
     )
@@ -109,6 +112,12 @@ class Scenario(Frozen):
         if values.get("devices", count) not in (count, str(count)):
             raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
         return {**values, "hardware": hardware, "devices": count}
+
+    @field_validator("prefill_devices", mode="before")
+    @classmethod
+    def _best_split(cls, value: Any) -> Any:  # noqa: ANN401
+        """Read ``auto`` as the best split."""
+        return 0 if value == "auto" else value
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

@@ -318,6 +318,8 @@ def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
         {"two_batch_overlap": False},
         {"batching_window_s": 0.25},
         {"prefix_hit": 0.5, "forced_output": 0.3},
+        {"prefill_devices": 2},
+        {"prefill_devices": 0},
         {"speculative": "mtp:1@0.85"},
         {"adapters": "8x16"},
     ],

@@ -77,6 +77,26 @@ def test_more_devices_never_slow_the_limit_of_shared_positions(load: dict[str, o
 
 
 @settings(max_examples=60, deadline=None)
+@given(loads, st.sampled_from((0, 2, 3, 6)), st.sampled_from((1, 2)), st.booleans())
+def test_pools_apart_never_beat_their_limit(load: dict[str, object], split: int, ways: int, halves: bool) -> None:
+    report = evaluate(Scenario(**load, prefill_devices=split, context_parallel=ways, two_batch_overlap=halves))
+    holds(report)
+    assert report.prefill_plan is not None
+    assert report.prefill_plan.devices_used + report.plan.devices_used <= report.scenario.devices
+
+
+@settings(max_examples=20, deadline=None)
+@given(loads)
+def test_the_best_split_serves_no_fewer_than_any_other(load: dict[str, object]) -> None:
+    scenario = Scenario(**{**load, "devices": 8})
+    best = evaluate(scenario.model_copy(update={"prefill_devices": 0}))
+    for split in range(1, 8):
+        other = evaluate(scenario.model_copy(update={"prefill_devices": split}))
+        if other.memory.fits:
+            assert best.expected.requests_per_s >= other.expected.requests_per_s * (1 - 1e-6)
+
+
+@settings(max_examples=60, deadline=None)
 @given(loads, st.floats(1.0, 40.0), st.none() | st.booleans(), st.integers(1, 8))
 def test_a_link_holds_what_is_asked(load: dict[str, object], skew: float, halves: bool | None, ways: int) -> None:
     scenario = Scenario(**load, expert_skew=skew, two_batch_overlap=halves, context_parallel=ways)

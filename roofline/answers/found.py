@@ -98,5 +98,5 @@ class Search:
     n_plans: int
     """Plans that fit, summed over options."""
     n_points: int
-    """Plans times batches evaluated."""
+    """Plans times batches of the ladder."""
     seconds: float

@@ -90,7 +90,10 @@ def _reason(query: SearchQuery, item: Tried, least_usd: float) -> tuple[Cause, s
     if any(s.keeps for s in item.standings):
         if item.usd is None:
             return "price", f"Keeps the promise, but {item.price_basis}."
-        return "dearer", f"Keeps the promise at {_money(query, item.usd)}, {significant(item.usd / least_usd)} times the cheapest."
+        return (
+            "dearer",
+            f"Keeps the promise at {_money(query, item.usd)}, {significant(item.usd / least_usd)} times the cheapest.",
+        )
     return _broken(query, item)
 
 
@@ -116,26 +119,27 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
     """What the search comes to."""
     if winners:
         best = winners[0]
-        cost = best.usd_per_million_tokens if best.usd_per_hour is None else best.usd_per_hour
-        carried = f"carry {significant(best.requests_per_s)} requests/s"
-        return f"Cheapest: {_machines(best)} {carried} for {significant(cost or 0.0)} USD an hour."
+        cost = f"{significant(best.usd_per_hour or 0.0)} USD an hour"
+        return f"Cheapest: {_machines(best)}, for {cost} at {significant(best.requests_per_s)} requests/s."
     if nearest is None:
         return f"Nothing fits: no device holds {query.model} with one sequence on up to {query.most_devices} of them."
-    ttft, tpot = (
-        (nearest.ttft_high_s, nearest.tpot_high_s) if query.holds_band else (nearest.ttft_s, nearest.tpot_s)
-    )
-    misses = [
-        f"{name} {duration(value)} where {duration(promised)} is promised ({phase} is bound by {nearest.bound[phase]})"
-        for name, phase, value, promised in (
-            ("TTFT", "prefill", ttft, query.promised_ttft_s),
-            ("TPOT", "decode", tpot, query.promised_tpot_s),
-        )
-        if value > promised
-    ]
-    return f"Nothing with a price keeps the promise. Nearest: {_machines(nearest)}: {'; '.join(misses) or 'no price is known'}."
+    high = query.holds_band
+    ttft_s, tpot_s = (nearest.ttft_high_s, nearest.tpot_high_s) if high else (nearest.ttft_s, nearest.tpot_s)
+    misses = []
+    if ttft_s > query.promised_ttft_s:
+        misses.append(_miss("TTFT", ttft_s, query.promised_ttft_s, "prefill", nearest.bound["prefill"]))
+    if tpot_s > query.promised_tpot_s:
+        misses.append(_miss("TPOT", tpot_s, query.promised_tpot_s, "decode", nearest.bound["decode"]))
+    if not misses:
+        return f"Nothing with a price keeps the promise; without one, {_machines(nearest)} does."
+    return f"Nothing keeps the promise. Nearest: {_machines(nearest)}, with {' and '.join(misses)}."
+
+
+def _miss(name: str, found_s: float, promised_s: float, phase: str, bound: str) -> str:
+    return f"{name} {duration(found_s)} where {duration(promised_s)} is promised ({phase} is bound by {bound})"
 
 
 def _machines(item: Deployment) -> str:
     one = f"{item.devices_per_replica} x {item.hardware_name}"
     many = one if item.replicas == 1 else f"{item.replicas} replicas of {one}"
-    return f"{many}, weights {item.weights},"
+    return f"{many} (weights {item.weights})"

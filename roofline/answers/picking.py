@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.replicas import Array, Option, Points, bill_usd, capacity, meets, n_replicas, points
+from roofline.answers.bisection import Array, largest_kept
+from roofline.answers.replicas import Option, Points, bill_usd, capacity, meets, n_replicas, points
 from roofline.specs.search import SearchQuery
 
 
@@ -62,20 +63,15 @@ def pick(query: SearchQuery, option: Option, at: Points, keeps: NDArray[np.bool_
     )
 
 
-def choose_batch(query: SearchQuery, found: Pick) -> tuple[Chosen, int]:
-    """The cheapest plan at its largest batch that keeps the promise, by bisection; and the points that took.
-
-    Of plans that cost the same, the one with the most to spare.
-    """
+def choose_batch(query: SearchQuery, found: Pick) -> Chosen:
+    """The cheapest plan at its largest batch that keeps the promise; of plans that cost the same, the one with most to spare."""
     shard, resolved = found.option.plans(found.plans), found.option.found
-    low, high = found.kept[:, None], found.broken[:, None]
-    examined = 0
-    while np.any(high - low > 1.0):
-        middle = np.floor(0.5 * (low + high))
-        keeps = meets(query, points(query, resolved, shard, middle))
-        low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
-        examined += low.size
-    return _cheapest(query, found, points(query, resolved, shard, low)), examined + low.size
+
+    def keeps(batch: Array) -> NDArray[np.bool_]:
+        return meets(query, points(query, resolved, shard, batch))
+
+    batch = largest_kept(keeps, found.kept[:, None], found.broken[:, None])
+    return _cheapest(query, found, points(query, resolved, shard, batch))
 
 
 def _cheapest(query: SearchQuery, found: Pick, at: Points) -> Chosen:
@@ -93,14 +89,11 @@ def _cheapest(query: SearchQuery, found: Pick, at: Points) -> Chosen:
     )
 
 
-def cheapest(query: SearchQuery, picks: Iterable[Pick], n: int) -> tuple[tuple[Chosen, ...], int]:
-    """Picks brought to their exact batch, cheapest first, as far as they can be among the first ``n``; and the points examined."""
+def cheapest(query: SearchQuery, picks: Iterable[Pick], n: int) -> tuple[Chosen, ...]:
+    """Picks brought to their exact batch, cheapest first, as far as they can be among the first ``n``."""
     found: list[Chosen] = []
-    examined = 0
     for item in sorted(picks, key=lambda p: p.least_usd):
         if len(found) >= n and item.least_usd > sorted(c.usd for c in found)[n - 1]:
             break
-        chosen, points_taken = choose_batch(query, item)
-        found.append(chosen)
-        examined += points_taken
-    return tuple(sorted(found, key=lambda c: c.usd)), examined
+        found.append(choose_batch(query, item))
+    return tuple(sorted(found, key=lambda c: c.usd))

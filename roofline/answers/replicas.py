@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.bisection import Array
 from roofline.answers.economics import device_price
 from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import band_end_s, decode_share
@@ -26,8 +27,6 @@ from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import PER_MILLION, SECONDS_PER_HOUR
-
-Array = NDArray[np.float64]
 
 _NARROW: dict[str, tuple[tuple[str, str | None], ...]] = {
     "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
@@ -71,19 +70,23 @@ class Option:
 
     def scenario_at(self, plan: int, request_rate: float) -> Scenario:
         """One replica under a plan and a rate: what `evaluate` is asked to get the same numbers."""
-        shard = self.plans(np.array([plan])).scalar()
-        experts = None if self.found.structure.routing is None else int(shard.expert)
-        return self.scenario.model_copy(
-            update={
-                "devices": int(shard.devices_used),
-                "tensor_parallel": int(shard.tensor),
-                "pipeline_parallel": int(shard.pipeline),
-                "data_parallel": int(shard.data),
-                "expert_parallel": experts,
-                "attention_data_parallel": bool(shard.attention_data),
-                "request_rate": request_rate,
-            }
-        )
+        scenario = planned(self.scenario, self.found, self.shard, plan)
+        devices = int(np.asarray(self.shard.devices_used)[plan, 0])
+        return scenario.model_copy(update={"devices": devices, "request_rate": request_rate})
+
+
+def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> Scenario:
+    """A scenario with one of many plans."""
+    shard = Shard(*(float(np.asarray(getattr(shards, f.name)).reshape(-1)[index]) for f in fields(Shard)))
+    return scenario.model_copy(
+        update={
+            "tensor_parallel": int(shard.tensor),
+            "pipeline_parallel": int(shard.pipeline),
+            "data_parallel": int(shard.data),
+            "expert_parallel": None if found.structure.routing is None else int(shard.expert),
+            "attention_data_parallel": bool(shard.attention_data),
+        }
+    )
 
 
 def weight_formats(found: Resolved) -> tuple[str | None, ...]:
@@ -128,7 +131,9 @@ def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> P
     tpot = step / decode_share(rate, prompt_s, groups)
     ttft = np.asarray(times.expected_ttft_s)
     held_ttft, held_tpot = (ttft, tpot) if not query.holds_band else _slow_end(times, found, rate, groups)
-    return Points(np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot))
+    return Points(
+        np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot)
+    )
 
 
 def _slow_end(times: Service, found: Resolved, rate: Array, groups: Array) -> tuple[Array, Array]:

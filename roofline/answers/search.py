@@ -44,7 +44,7 @@ def search(query: SearchQuery) -> Search:
     start = time.perf_counter()
     devices = _devices(query)
     scan = _scanned(query, devices)
-    chosen, extra = cheapest(query, (p for p in scan.picks if p is not None), query.top)
+    chosen = cheapest(query, (p for p in scan.picks if p is not None), query.top)
     winners = tuple(deployment(query, c) for c in chosen[: query.top])
     tried = tuple(_tried(query, scan, device, chosen) for device in devices)
     nearest = None
@@ -61,7 +61,7 @@ def search(query: SearchQuery) -> Search:
         n_hardware=len(devices),
         n_options=sum(len(device.formats) for device in devices),
         n_plans=sum(option.max_batch.size for option in scan.options),
-        n_points=scan.n_points + extra,
+        n_points=scan.n_points,
         seconds=time.perf_counter() - start,
     )
 

@@ -129,7 +129,8 @@ class _Scene:
         """Sequences in decode when requests arrive at a steady rate: the least ``B`` with ``B >= r G t(B)``.
 
         ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
-        with ``T`` the prefill time of one prompt over all groups. Found by bisection; infinite where no batch keeps up.
+        with ``T`` the prefill time of one prompt over all groups. Found by bisection, until both ends mean the same whole
+        batch; infinite where no batch keeps up.
         """
         load = self.load
         left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
@@ -146,7 +147,9 @@ class _Scene:
             middle = np.sqrt(np.maximum(low, 1.0) * high)
             behind = lags(middle)
             low, high = np.where(behind, middle, low), np.where(behind, high, middle)
-        return np.where(reachable, np.ceil(high * (1.0 - _TIE)), np.inf)
+            if np.all((_whole(low) == _whole(high)) | ~reachable):
+                break
+        return np.where(reachable, _whole(high), np.inf)
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
@@ -170,6 +173,11 @@ class _Scene:
             step_s=least(result.decode.limit_s),
             request_s=least(result.limit_request_s),
         )
+
+
+def _whole(batch: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least whole number of sequences that is no smaller, but for rounding."""
+    return np.ceil(batch * (1.0 - _TIE))
 
 
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:

@@ -83,6 +83,8 @@ class Search:
 
     query: SearchQuery
     sentence: str
+    notes: tuple[str, ...]
+    """What the answer rests on."""
     winners: tuple[Deployment, ...]
     """Cheapest for the traffic first: the best of each device and weight format."""
     cost_frontier: tuple[FrontierPoint, ...]

@@ -19,13 +19,13 @@ from roofline.answers.replicas import planned
 from roofline.answers.report import Plan
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.search import search
-from roofline.errors import InputError
+from roofline.errors import InputError, UnknownIdError
 from roofline.formulas.cost import blended_usd_per_token
 from roofline.performance.planning import room_for
 from roofline.performance.serving import decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
 from roofline.specs.scenario import Scenario
-from roofline.specs.search import SearchQuery
+from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import duration, significant, with_prefix
 
 MOST_CONTEXT_TOKENS = 10_000_000
@@ -43,6 +43,59 @@ class Solved:
     sentence: str
     scenario: Scenario | None
     """Evaluated, it meets the wish; for a bandwidth, on a device that has it."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A load and what is wanted of it; what a question does not need is left open."""
+
+    scenario: Scenario
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+    def need(self, name: str, option: str) -> float:
+        """A wish that the question cannot do without."""
+        value: float | None = getattr(self, name)
+        if value is None or not value > 0.0:
+            raise InputError(f"This question needs {option}, above zero.")
+        return value
+
+    def query(self) -> SearchQuery:
+        """The same as a search among one kind of device, the batch in flight."""
+        asked = self.scenario
+        return SearchQuery(
+            model=asked.model,
+            hardware=(asked.hardware,),
+            input_tokens=asked.input_tokens,
+            output_tokens=asked.output_tokens,
+            ttft_s=self.ttft_s,
+            tpot_s=self.tpot_s,
+            concurrency=asked.batch,
+            weights=(asked.weights or AS_STORED,),
+            kv_cache=asked.kv_cache,
+            engine=asked.engine,
+        )
+
+
+def solved(question: str, wish: Wish) -> Solved:
+    """The answer to an inverse question by its name."""
+    at = wish.scenario
+    questions: dict[str, Callable[[], Solved]] = {
+        "batch": lambda: largest_batch(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "context": lambda: longest_context(at, tpot_s=wish.tpot_s or math.inf, ttft_s=wish.ttft_s or math.inf),
+        "devices": lambda: fewest_devices(wish.query()),
+        "bandwidth": lambda: needed_bandwidth(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "price": lambda: break_even_price(
+            at,
+            input_usd_per_million=wish.need("input_usd_per_million", "an API's price of a million input tokens"),
+            output_usd_per_million=wish.need("output_usd_per_million", "an API's price of a million output tokens"),
+        ),
+    }
+    if question not in questions:
+        raise UnknownIdError("questions", question, questions)
+    return questions[question]()
 
 
 def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
@@ -153,8 +206,6 @@ def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
 
 def break_even_price(scenario: Scenario, *, input_usd_per_million: float, output_usd_per_million: float) -> Solved:
     """Price of a device hour at which a request costs as much here as at an API: below it, self-hosting pays."""
-    if min(input_usd_per_million, output_usd_per_million) < 0.0:
-        raise InputError("The prices of an API are zero or more USD per million tokens.")
     report = evaluate(scenario.model_copy(update={"usd_per_device_hour": 1.0}))
     at_one_usd = report.cost.usd_per_million_tokens
     if at_one_usd is None:

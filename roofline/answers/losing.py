@@ -135,6 +135,16 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
     return f"Nothing keeps the promise. Nearest: {_machines(nearest)}, with {' and '.join(misses)}."
 
 
+def notes(query: SearchQuery, winners: Sequence[Deployment]) -> tuple[str, ...]:
+    """What the answer rests on."""
+    held = "at the slow end of the prediction band (its 90th percentile)" if query.holds_band else "as expected"
+    found = [f"The promise is held {held}; TTFT is the prefill of one prompt, without queueing."]
+    if any(item.price_basis.startswith("owned") for item in winners):
+        found.append("Where nobody rents a device out, its price is that of owning it, without server, network, space and staff.")
+    found.append("Narrower weights can cost quality; only memory and speed are compared.")
+    return tuple(found)
+
+
 def _miss(name: str, found_s: float, promised_s: float, phase: str, bound: str) -> str:
     return f"{name} {duration(found_s)} where {duration(promised_s)} is promised ({phase} is bound by {bound})"
 

@@ -16,7 +16,7 @@ from roofline.answers.deployments import deployment
 from roofline.answers.economics import market_price
 from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
 from roofline.answers.found import Search
-from roofline.answers.losing import Standing, Tried, losers, sentence, standing
+from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
 from roofline.answers.picking import Chosen, Pick, cheapest, pick
 from roofline.answers.replicas import Option, ladder, meets, named_formats, option, points, weight_formats
 from roofline.answers.resolve import Resolved, resolved
@@ -53,6 +53,7 @@ def search(query: SearchQuery) -> Search:
     return Search(
         query=query,
         sentence=sentence(query, winners, nearest),
+        notes=notes(query, winners),
         winners=winners,
         cost_frontier=frontier_points(scan.cost_edge, scan.options),
         throughput_frontier=frontier_points(scan.rate_edge, scan.options),

@@ -86,20 +86,17 @@ def _reason(query: SearchQuery, item: Tried, least_usd: float) -> tuple[Cause, s
     if item.problem:
         return "facts", item.problem
     if not item.standings:
-        return "memory", f"Does not fit on up to {query.most_devices} devices (weights {', '.join(item.formats)})."
+        return "memory", f"Does not fit on up to {query.most_devices:,} of it (weights {', '.join(item.formats)})."
     if any(s.keeps for s in item.standings):
         if item.usd is None:
             return "price", f"Keeps the promise, but {item.price_basis}."
-        return (
-            "dearer",
-            f"Keeps the promise at {_money(query, item.usd)}, {significant(item.usd / least_usd)} times the cheapest.",
-        )
+        times = f", {significant(item.usd / least_usd)} times the cheapest" if least_usd > 0.0 else ""
+        return "dearer", f"Keeps the promise at {_money(query, item.usd)}{times}."
     return _broken(query, item)
 
 
 def _money(query: SearchQuery, usd: float) -> str:
-    has_traffic = query.request_rate is not None or query.concurrency is not None
-    return f"{significant(usd)} USD {'an hour' if has_traffic else 'a million tokens'}"
+    return f"{significant(usd)} USD {'an hour' if query.has_traffic else 'a million tokens'}"
 
 
 def _broken(query: SearchQuery, item: Tried) -> tuple[Cause, str]:
@@ -119,8 +116,8 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
     """What the search comes to."""
     if winners:
         best = winners[0]
-        cost = f"{significant(best.usd_per_hour or 0.0)} USD an hour"
-        return f"Cheapest: {_machines(best)}, for {cost} at {significant(best.requests_per_s)} requests/s."
+        usd = best.usd_per_hour if query.has_traffic else best.usd_per_million_tokens
+        return f"Cheapest: {_machines(best)}, for {_money(query, usd or 0.0)} at {significant(best.requests_per_s)} requests/s."
     if nearest is None:
         return f"Nothing fits: no device holds {query.model} with one sequence on up to {query.most_devices} of them."
     high = query.holds_band

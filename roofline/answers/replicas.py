@@ -166,7 +166,7 @@ def n_replicas(query: SearchQuery, carried: Array) -> Array:
 def bill_usd(query: SearchQuery, devices: Array, carried: Array, usd_per_device_h: float) -> Array:
     """What is compared: USD an hour for the whole traffic; without traffic, USD per million tokens of a full replica."""
     per_hour = n_replicas(query, carried) * devices * usd_per_device_h
-    if query.concurrency is not None or query.request_rate is not None:
+    if query.has_traffic:
         return per_hour
     tokens = float(query.input_tokens + query.output_tokens)
     return per_hour / (carried * SECONDS_PER_HOUR * tokens) * PER_MILLION

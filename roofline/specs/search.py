@@ -60,6 +60,11 @@ class SearchQuery(Question):
         return math.inf if self.tpot_s is None else self.tpot_s
 
     @property
+    def has_traffic(self) -> bool:
+        """Whether there is something to carry; else one full replica is compared with another."""
+        return self.request_rate is not None or self.concurrency is not None
+
+    @property
     def holds_band(self) -> bool:
         """Whether the promise is held at the slow end of the band."""
         return self.percentile is not None and self.percentile >= BAND_PERCENTILE

@@ -183,7 +183,7 @@ def cheapest(query: SearchQuery) -> float:
     return found.winners[0].usd_per_hour if found.winners else math.inf
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(queries, traffic, chosen, st.sampled_from([None, 95.0]))
 def test_winners_keep_the_promise_and_carry_the_traffic(
     wishes: dict[str, object], load: dict[str, float], ids: list[str], percentile: float | None
@@ -203,7 +203,7 @@ def test_winners_keep_the_promise_and_carry_the_traffic(
         assert item.usd_per_hour == pytest.approx(item.replicas * report.cost.usd_per_hour)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(queries, traffic, chosen, st.floats(1.0, 5.0), st.floats(1.0, 5.0))
 def test_relaxing_a_promise_never_costs_more(
     wishes: dict[str, float], load: dict[str, float], ids: list[str], slower_start: float, slower: float
@@ -213,7 +213,7 @@ def test_relaxing_a_promise_never_costs_more(
     assert cheapest(relaxed) <= cheapest(query) * (1.0 + CLOSE)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(queries, traffic, chosen, st.sampled_from(hardware))
 def test_more_hardware_never_costs_more(wishes: dict[str, float], load: dict[str, float], ids: list[str], another: str) -> None:
     query = SearchQuery(**wishes, **load, hardware=tuple(ids), most_devices=32, top=1)

@@ -26,7 +26,7 @@ def ask(**wishes: object) -> SearchQuery:
     ("wishes", "cause", "words"),
     [
         ({"hardware": ("gaudi1",)}, "facts", "no published"),
-        ({"hardware": ("rtx4090",), "most_devices": 1, "weights": ("stored",)}, "memory", "Does not fit on up to 1 devices"),
+        ({"hardware": ("rtx4090",), "most_devices": 1, "weights": ("stored",)}, "memory", "Does not fit on up to 1 of it"),
         ({"hardware": ("h100-sxm",), "tpot_s": 1e-4}, "tpot", "best reachable .* promised 100 µs"),
         ({"hardware": ("h100-sxm",), "ttft_s": 1e-4}, "ttft", "TTFT too long: best reachable"),
         ({"hardware": ("cerebras-cs3",)}, "price", "no price is known"),
@@ -75,6 +75,29 @@ def test_your_own_price_scales_the_bill() -> None:
     once, twice = (search(ask(usd_per_device_hour=usd, request_rate=2.0)).winners for usd in (1.0, 2.0))
     assert [2.0 * a.usd_per_hour for a in once] == pytest.approx([b.usd_per_hour for b in twice])
     assert once[0].usd_per_hour == once[0].devices
+
+
+def test_without_traffic_full_replicas_are_compared_by_the_token() -> None:
+    found = search(ask(tpot_s=0.05))
+    usd = [item.usd_per_million_tokens for item in found.winners]
+    assert usd == sorted(usd)
+    assert {item.replicas for item in found.winners} == {1}
+    assert "USD a million tokens" in found.sentence
+
+
+def test_what_is_free_is_found_too() -> None:
+    found = search(ask(usd_per_device_hour=0.0, request_rate=1.0, top=1))
+    assert found.winners[0].usd_per_hour == 0.0
+    assert found.losers[0].reason == "Keeps the promise at 0 USD an hour."
+
+
+def test_points_of_a_frontier_evaluate_to_themselves() -> None:
+    found = search(ask(tpot_s=0.05))
+    for point in (*found.cost_frontier, *found.throughput_frontier):
+        report = evaluate(point.scenario)
+        assert report.batch == point.batch
+        assert report.expected.tokens_per_s_per_user == pytest.approx(point.tokens_per_s_per_user)
+        assert report.cost.usd_per_million_output_tokens == pytest.approx(point.usd_per_million_output_tokens)
 
 
 def test_a_slow_end_is_a_harder_promise() -> None:

@@ -229,3 +229,57 @@ def _refit_lines(item: Json) -> list[str]:
         given = " ".join(f"--constant {name}={value:.3f}" for name, value in item["constants"].items())
         lines.append(f"  use: roofline estimate --hardware {item['hardware']} --engine {item['engine']} {given} --model …")
     return [*lines, *(f"  {reason}" for reason in item["refused"])]
+
+
+_LISTED = 10
+_CAUSES = {
+    "facts": "lack a fact",
+    "memory": "do not fit it",
+    "ttft": "miss the TTFT",
+    "tpot": "miss the TPOT",
+    "both": "keep TTFT or TPOT, not both",
+    "price": "have no price",
+    "dearer": "cost more",
+}
+
+
+def search_text(answer: Json) -> str:
+    """The cheapest deployments as a table, and why the others lost."""
+    lines = [answer["sentence"]]
+    shown = answer["winners"][:_LISTED] or [item for item in (answer["nearest"],) if item]
+    head = ("USD/h", "USD/M out", "replicas", "weights", "batch", "TTFT", "TPOT", "use")
+    table = [head, *(_deployment_row(item) for item in shown)] if shown else []
+    widths = [max(len(row[n]) for row in table) for n in range(len(head))] if table else []
+    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    causes = Counter(item["cause"] for item in answer["losers"])
+    if causes:
+        lines.append(f"Others: {', '.join(f'{n} {_CAUSES[cause]}' for cause, n in causes.most_common())}.")
+    named = {item["cause"]: item for item in reversed(answer["losers"])}
+    lines += [f"- {item['hardware']}: {item['reason']}" for item in named.values()]
+    seen = answer["examined"]
+    lines.append(
+        f"{seen['points']:,} points: {seen['plans']:,} plans of {seen['hardware']} devices in {_time(answer['seconds'])}."
+    )
+    return "\n".join([*lines, *answer["notes"]])
+
+
+def _deployment_row(item: Json) -> tuple[str, ...]:
+    plan = item["plan"]
+    names = ("tensor", "pipeline", "data", "expert")
+    ways = ", ".join(f"{name} {plan[f'{name}_parallel']}" for name in names if plan[f"{name}_parallel"] > 1)
+    system = f"{item['replicas']:,} of {item['devices_per_replica']} x {item['hardware_name']}" + (f" ({ways})" if ways else "")
+    return (
+        _number(item["usd_per_hour"]),
+        _number(item["usd_per_million_output_tokens"]),
+        system,
+        item["weights"],
+        f"{item['batch']:,}",
+        _time(item["ttft_s"]),
+        _time(item["tpot_s"]),
+        f"{item['utilisation_frac']:.0%}",
+    )
+
+
+def solved_text(answer: Json) -> str:
+    """An inverse answer in a line, with its link."""
+    return "\n".join([answer["sentence"], *([answer["link"]] if answer["link"] else [])])

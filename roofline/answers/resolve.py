@@ -73,7 +73,11 @@ def _found(scenario: Scenario) -> Resolved:
 
 @lru_cache(maxsize=1024)
 def _resolve(scenario: Scenario) -> Resolved:
-    model, accelerator = load_model(scenario.model), load_hardware(scenario.hardware)
+    return resolved(scenario, load_model(scenario.model), load_hardware(scenario.hardware))
+
+
+def resolved(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Resolved:
+    """What a scenario comes to on a model and a device that are already loaded."""
     engine = load_engine(scenario.engine, accelerator)
     formats = rates(scenario, model, accelerator, engine)
     return Resolved(

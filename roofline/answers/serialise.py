@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
+from roofline.answers.found import Deployment, FrontierPoint, Search
+from roofline.answers.inverse import Solved
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
 from roofline.specs.hardware import Accelerator
+from roofline.specs.scenario import Scenario
 
 Json = dict[str, Any]
 
@@ -22,6 +27,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist())
     if isinstance(value, float) and not isfinite(value):
@@ -37,6 +44,37 @@ def validation_json(found: Validation) -> Json:
     rows = [asdict(row) for row in found.rows]
     exceptions = [{"id": row.id, "cause": row.reason} for row in found.rows if row.beats_limit]
     answer: Json = plain({"rows": rows, "summary": summary, "beats_limit": exceptions})
+    return answer
+
+
+Link = Callable[[Scenario], str | None]
+"""A scenario as a link, where it can be one."""
+
+
+def search_json(found: Search, link: Link) -> Json:
+    """A search with a link for everything that can be evaluated."""
+
+    def linked(item: Deployment | FrontierPoint) -> Json:
+        return {**asdict(item), "link": link(item.scenario)}
+
+    answer: Json = plain(
+        {
+            **{name: getattr(found, name) for name in ("query", "sentence", "notes")},
+            "winners": [linked(item) for item in found.winners],
+            "nearest": None if found.nearest is None else linked(found.nearest),
+            "cost_frontier": [linked(item) for item in found.cost_frontier],
+            "throughput_frontier": [linked(item) for item in found.throughput_frontier],
+            "losers": [asdict(item) for item in found.losers],
+            "examined": {name: getattr(found, f"n_{name}") for name in ("hardware", "options", "plans", "points")},
+            "seconds": found.seconds,
+        }
+    )
+    return answer
+
+
+def solved_json(found: Solved, link: Link) -> Json:
+    """An inverse answer with the link that evaluates to it."""
+    answer: Json = plain({**asdict(found), "link": None if found.scenario is None else link(found.scenario)})
     return answer
 
 

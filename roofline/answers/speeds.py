@@ -79,11 +79,21 @@ def _scaled(limit: _Durations, expected: _Durations, engine: EngineProfile, end:
     """Expected times at one end of the band, never below the limit."""
     prefill, decode, whole = engine.prefill_time_band[end], engine.decode_time_band[end], engine.request_time_band[end]
     return _Durations(
-        np.maximum(expected.ttft_s * prefill, limit.ttft_s),
-        np.maximum(expected.prompt_s * prefill, limit.prompt_s),
-        np.maximum(expected.step_s * decode, limit.step_s),
-        np.maximum(expected.request_s * whole, limit.request_s),
+        band_end_s(expected.ttft_s, limit.ttft_s, prefill),
+        band_end_s(expected.prompt_s, limit.prompt_s, prefill),
+        band_end_s(expected.step_s, limit.step_s, decode),
+        band_end_s(expected.request_s, limit.request_s, whole),
     )
+
+
+def band_end_s(expected_s: Floats, limit_s: Floats, factor: float) -> Floats:
+    """An expected time at one end of its band, never below the limit."""
+    return np.maximum(expected_s * factor, limit_s)
+
+
+def decode_share(request_rate: Floats, prompt_s: Floats, groups: Floats) -> Floats:
+    """Share of every second that prefill leaves to decode when requests arrive at a rate."""
+    return np.maximum(1.0 - request_rate * prompt_s / groups, _LEAST_SHARE)
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
     ttft, step, wall = d.ttft_s * known, d.step_s * known, d.request_s * known
     rated = np.isfinite(case.request_rate)
     rate = np.where(rated, case.request_rate, 0.0)
-    left = np.maximum(1.0 - rate * d.prompt_s / shard.groups, _LEAST_SHARE) if takes_turns else 1.0
+    left = decode_share(rate, d.prompt_s, shard.groups) if takes_turns else 1.0
     tpot = step / left / case.tokens_per_step
     return Times(
         ttft_s=ttft,

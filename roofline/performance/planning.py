@@ -22,22 +22,27 @@ _TIE = 1e-9
 
 
 def falling_root(
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], low: NDArray[np.float64], high: NDArray[np.float64]
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    same: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]],
 ) -> NDArray[np.float64]:
     """Where functions of one array fall through zero, all at once; ``low`` where they start below, infinite where they never do.
 
-    False position with halved weights (Illinois): the bracket always holds the root.
+    False position with halved weights (Illinois): the bracket always holds the root. Ends once both of its ends are the
+    ``same``.
 
     M. Dowell, P. Jarratt, "A modified regula falsi method for computing the root of an equation", BIT 11, 1971.
 
-    >>> [round(float(root), 6) for root in falling_root(lambda x: 2.0 - x * x, np.array([1.0, 3.0]), np.array([9.0, 9.0]))]
-    [1.414214, 3.0]
+    >>> ends = np.array([1.0, 3.0]), np.array([9.0, 9.0])
+    >>> [round(float(root), 4) for root in falling_root(lambda x: 2.0 - x * x, *ends, same=np.isclose)]
+    [1.4142, 3.0]
     """
     above, below = function(low), function(high)
     never, early = below > 0.0, above <= 0.0
     side = np.zeros(low.shape)
     for _ in range(_ROUNDS):
-        if np.all(never | early | (high - low <= _TIE * high)):
+        if np.all(never | early | same(low, high)):
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             guess = low + (high - low) * above / (above - below)
@@ -180,8 +185,8 @@ class _Scene:
 
         shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
-        root = falling_root(behind, low, high)
-        return np.where((left > 0) & (root < _MOST_SEQUENCES), np.ceil(root * (1.0 - _TIE)), np.inf)
+        root = falling_root(behind, low, high, lambda a, b: _whole(a) == _whole(b))
+        return np.where((left > 0) & (root < _MOST_SEQUENCES), _whole(root), np.inf)
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
@@ -210,6 +215,11 @@ class _Scene:
             step_s=least(result.decode.limit_s),
             request_s=least(result.limit_request_s),
         )
+
+
+def _whole(batch: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least whole number of sequences that is no smaller, but for rounding."""
+    return np.ceil(batch * (1.0 - _TIE))
 
 
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:

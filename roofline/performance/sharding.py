@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.errors import PlanError
 from roofline.performance.structure import Division, Structure
@@ -167,6 +168,21 @@ def candidates(structure: Structure, request: Request) -> Shard:
         )
     tensor, pipeline, data, expert, attention_data = np.array(rows, dtype=np.float64).T
     return Shard(tensor, pipeline, data, expert, attention_data, request.expert_skew, request.context, request.two_batch)
+
+
+@lru_cache(maxsize=64)
+def replica_plans(structure: Structure, most_devices: int, splits_tensors: bool) -> Shard:
+    """Every legal plan of up to so many devices once, with no more copies of the weights than its experts are spread over.
+
+    More devices under the same plan are more such replicas: they multiply throughput and cost, and change no time.
+    """
+    every = candidates(structure, Request(most_devices, None, None, None, None, None, splits_tensors))
+    copies = np.asarray(every.expert) / np.gcd(_whole(every.expert), _whole(every.tensor))
+    return Shard(every.tensor, every.pipeline, copies, every.expert, every.attention_data)
+
+
+def _whole(values: Floats) -> NDArray[np.int64]:
+    return np.asarray(values).astype(np.int64)
 
 
 def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:

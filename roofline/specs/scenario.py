@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from roofline.errors import InputError
-from roofline.specs.base import Frozen
 from roofline.specs.lora import Adapters
-from roofline.specs.messages import validation_sentence
+from roofline.specs.question import Question
 from roofline.specs.speculation import Speculation
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -32,7 +30,7 @@ def counted(hardware: str) -> tuple[int | None, str]:
     return (int(found[1]), found[2]) if found else (None, hardware)
 
 
-class Scenario(Frozen):
+class Scenario(Question):
     """What is asked: model, machine, formats, load, plan and price. ``None`` means: choose for me."""
 
     model: Reference = Field(description="catalogue id, or a path to a configuration")
@@ -91,14 +89,6 @@ class Scenario(Frozen):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
-
-    if not TYPE_CHECKING:
-
-        def __init__(self, **values: Any) -> None:  # noqa: ANN401
-            try:
-                super().__init__(**values)
-            except ValidationError as error:
-                raise InputError(validation_sentence(error)) from None
 
     @model_validator(mode="before")
     @classmethod

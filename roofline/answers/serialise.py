@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from roofline.answers.loaded import under_load
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
@@ -42,7 +43,7 @@ def validation_json(found: Validation) -> Json:
 
 def report_json(report: Report) -> Json:
     """A report in the form of the command line's contract, but for the link."""
-    memory = asdict(report.memory)
+    memory, loaded = asdict(report.memory), under_load(report)
     answer = {
         "scenario": report.scenario.model_dump(mode="json"),
         "model": report.model_name,
@@ -57,6 +58,7 @@ def report_json(report: Report) -> Json:
         "ridge_point_flops_per_byte": report.ridge_flops_per_byte,
         "limit": asdict(report.limit),
         "expected": _banded(report.expected, report.expected_low, report.expected_high),
+        "under_load": None if loaded is None else asdict(loaded),
         "bound": report.bound,
         "shares": {phase: {share.bound: share.seconds for share in found} for phase, found in report.shares.items()},
         "mfu": report.mfu,

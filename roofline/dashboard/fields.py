@@ -14,6 +14,8 @@ MANUAL = "manual"
 LOADS = ("batch", "rate", "most")
 KNOBS = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
 FORMATS = ("weights", "activations", "kv_cache")
+CARRIED = ("prefix_hit", "speculative", "forced_output", "adapters")
+"""Fields that a link may set and no control shows: kept as they came."""
 _PERCENT = 100.0
 _LABELS: dict[str, str] = {
     "devices": "Devices",
@@ -58,6 +60,7 @@ def control_values(scenario: Scenario) -> Values:
         "memory_gib": scenario.memory_gib,
         "usd_per_device_hour": scenario.usd_per_device_hour,
         "utilisation": round(scenario.utilisation * _PERCENT, 6),
+        **{name: getattr(scenario, name) for name in CARRIED},
     }
 
 
@@ -96,6 +99,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
+        **{name: values[name] for name in CARRIED},
     }
 
 

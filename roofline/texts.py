@@ -89,6 +89,7 @@ def estimate_text(answer: Json) -> str:
         *_waiting_rows(answer["waiting"]),
         ("time per output token", _span(answer, "tpot_s")),
         *_several_tokens(answer),
+        *_under_load(answer),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
         *_cached_price(cost),
@@ -117,6 +118,14 @@ def _waiting_rows(waiting: Json | None) -> list[tuple[str, str]]:
 def _several_tokens(answer: Json) -> list[tuple[str, str]]:
     tokens = answer["expected_tokens_per_step"]
     return [] if tokens == 1.0 else [("tokens a step", f"{tokens:.3g}, as {_span(answer, 'decode_step_s')}")]
+
+
+def _under_load(answer: Json) -> list[tuple[str, str]]:
+    found = answer["under_load"]
+    if found is None:
+        return []
+    longest, mean = duration(found["chunk_step_s"]), duration(found["tpot_s"])
+    return [("under load", f"{mean} a token; {longest} for the {found['chunk_steps_frac']:.1%} of steps that carry a prompt")]
 
 
 def _cached_price(cost: Json) -> list[tuple[str, str]]:

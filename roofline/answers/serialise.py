@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from roofline.answers.found import Deployment, FrontierPoint, Search
 from roofline.answers.inverse import Solved
+from roofline.answers.loaded import under_load
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
@@ -80,7 +81,7 @@ def solved_json(found: Solved, link: Link) -> Json:
 
 def report_json(report: Report) -> Json:
     """A report in the form of the command line's contract, but for the link."""
-    memory = asdict(report.memory)
+    memory, loaded = asdict(report.memory), under_load(report)
     answer = {
         "scenario": report.scenario.model_dump(mode="json"),
         "model": report.model_name,
@@ -97,6 +98,7 @@ def report_json(report: Report) -> Json:
         "limit": asdict(report.limit),
         "expected": _banded(report.expected, report.expected_low, report.expected_high),
         "waiting": None if report.waiting is None else asdict(report.waiting),
+        "under_load": None if loaded is None else asdict(loaded),
         "bound": report.bound,
         "shares": {phase: {share.bound: share.seconds for share in found} for phase, found in report.shares.items()},
         "mfu": report.mfu,

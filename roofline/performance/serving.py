@@ -220,27 +220,37 @@ def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_
 
 
 def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
-    """A step that gives every running sequence a token and reads ``new_tokens`` of waiting prompts beside them."""
-    shard = setting.shard
-    running = decode_load(batch, context, shard)
-    prompts = new_tokens / prompt_tokens
-    reading = Load(prompts, prompt_tokens, 0.0, new_tokens * shard.groups)
-    logits = running.n_sequences + prompts
-    tokens = running.n_sequences + new_tokens
-    both = Load(logits, tokens / logits, context, running.stage_tokens + new_tokens * shard.groups)
-    return setting.step(both, (running, reading), cycle=True)
+    """A step that gives every running sequence its tokens and computes ``new_tokens`` of waiting prompts beside them."""
+    structure, shard, formats, machine = setting.structure, setting.shard, setting.formats, setting.machine
+    shortcuts = structure.shortcuts
+    running = decode_load(batch, context, shard, shortcuts)
+    computed = shortcuts.computed_tokens(prompt_tokens)
+    prompts = new_tokens / computed
+    reading = Load(prompts, computed, prompt_tokens - computed, new_tokens * shard.groups)
+    sequences = running.n_sequences + prompts
+    tokens = running.n_tokens + new_tokens
+    logits = (running.n_sequences * shortcuts.n_logits + prompts) / sequences
+    both = Load(sequences, tokens / sequences, context, running.stage_tokens + new_tokens * shard.groups, logits)
+    step = setting.step(both, (running, reading), cycle=True)
+    step = with_prompt_draft(step, shortcuts.draft, reading, shard, formats, machine)
+    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
     """One turnover of a full server: as many prompts read as sequences end, beside the tokens of those that run."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
-    held = setting.micro_batch(batch)
-    wanted = np.maximum(prompt_tokens, prompt_tokens * held / output_tokens)
-    new_tokens = np.minimum(MIXED_STEP_TOKENS, wanted)
-    n_mixed = held * prompt_tokens / new_tokens
-    n_plain = np.maximum(0.0, output_tokens - n_mixed)
+    held, shortcuts = setting.micro_batch(batch), setting.structure.shortcuts
+    computed, steps = shortcuts.computed_tokens(prompt_tokens), output_tokens / shortcuts.tokens_per_step
+    new_tokens = chunk_of(computed, computed * held / steps)
+    n_mixed = held * computed / new_tokens
+    n_plain = np.maximum(0.0, steps - n_mixed)
     mixed = mixed_step(setting, batch, context, new_tokens, prompt_tokens)
     return Course(((n_mixed, mixed), (n_plain, setting.decode(batch, context))))
+
+
+def chunk_of(prompt_tokens: Floats, wanted_tokens: Floats) -> Floats:
+    """Prompt tokens that one step carries: as many as are wanted, whole prompts at least, and no more than engines allow."""
+    return np.minimum(MIXED_STEP_TOKENS, np.maximum(prompt_tokens, wanted_tokens))
 
 
 def few_requests(setting: Setting, n_requests: float, batch: float, prompt_tokens: float, output_tokens: float) -> Course:

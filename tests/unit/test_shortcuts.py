@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from roofline import Scenario, evaluate, link, sweep
 from roofline.answers.serialise import report_json
 from roofline.cli import app
+from roofline.dashboard.fields import asked as asked_by_controls
+from roofline.dashboard.fields import control_values
 
 
 def asked(**fields: object) -> Scenario:
@@ -97,3 +99,8 @@ def test_a_sweep_over_cached_shares_is_the_loop_over_them() -> None:
     for row in table.to_dict(orient="records"):
         report = evaluate(asked(prefix_hit=row["prefix_hit"], batch=row["batch"]))
         assert row["expected_requests_per_s"] == pytest.approx(float(report.expected.requests_per_s), rel=1e-12)
+
+
+def test_a_link_keeps_on_the_page_what_no_control_shows() -> None:
+    scenario = asked(prefix_hit=0.5, speculative="ngram:3@0.6", forced_output=0.2, adapters="4x8")
+    assert asked_by_controls(control_values(scenario), link.DEFAULT) == (scenario, {})

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
+from roofline.specs.offload import parsed_offload
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -28,6 +29,41 @@ def counted(hardware: str) -> tuple[int | None, str]:
     """
     found = _COUNTED.fullmatch(hardware.strip())
     return (int(found[1]), found[2]) if found else (None, hardware)
+
+
+def hardware_parts(hardware: str) -> tuple[tuple[int, str], ...]:
+    """Counts and ids of a box with several kinds of devices; one part where there is one kind.
+
+    >>> hardware_parts("2xrtx3090+rtx4090"), hardware_parts("rtx4090")
+    (((2, 'rtx3090'), (1, 'rtx4090')), ((1, 'rtx4090'),))
+    """
+    if hardware.lower().endswith((".yaml", ".yml")):
+        return ((1, hardware),)
+    found: dict[str, int] = {}
+    for text in hardware.split("+") if is_mixed(hardware) else [hardware]:
+        count, ref = counted(text)
+        found[ref.strip()] = found.get(ref.strip(), 0) + (count or 1)
+    return tuple((count, ref) for ref, count in found.items())
+
+
+def is_mixed(hardware: str) -> bool:
+    """Whether a reference names several kinds of devices: parts joined by a plus sign that each say something."""
+    parts = hardware.split("+")
+    is_file = hardware.lower().endswith((".yaml", ".yml"))
+    return len(parts) > 1 and all(part.strip() for part in parts) and not is_file
+
+
+def total(hardware: str) -> tuple[int | None, str]:
+    """Devices a reference counts, where it does, and the reference without a count that stands for all of it.
+
+    >>> total("16xh100-sxm"), total("2xrtx3090 + rtx4090"), total("rtx3090+rtx3090")
+    ((16, 'h100-sxm'), (3, '2xrtx3090+1xrtx4090'), (2, 'rtx3090'))
+    """
+    if not is_mixed(hardware):
+        return counted(hardware)
+    parts = hardware_parts(hardware)
+    n_devices = sum(count for count, _ in parts)
+    return n_devices, parts[0][1] if len(parts) == 1 else "+".join(f"{count}x{ref}" for count, ref in parts)
 
 
 class Scenario(Frozen):
@@ -64,6 +100,16 @@ class Scenario(Frozen):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+    offload: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        default="none", description="what host memory holds: none, layers, layers:N, experts, experts:SHARE, cache or auto"
+    )
+    host: Reference | None = Field(default=None, description="CPU of the host, with its sockets; None: a usual one")
+    host_memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
+        default=None, description="memory of the host, GiB; None: the most its CPU takes"
+    )
+    disk_gb_per_s: Annotated[float, Field(gt=0, le=1e5)] | None = Field(
+        default=None, description="rate at which weights beyond host memory are read in every step, GB/s; None: they must fit"
+    )
 
     if not TYPE_CHECKING:
 
@@ -79,12 +125,18 @@ class Scenario(Frozen):
         """Read ``16xh100-sxm`` as 16 devices."""
         if not isinstance(values, dict) or not isinstance(values.get("hardware"), str):
             return values
-        count, hardware = counted(values["hardware"])
+        count, hardware = total(values["hardware"])
         if count is None:
             return values
         if values.get("devices", count) not in (count, str(count)):
             raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
         return {**values, "hardware": hardware, "devices": count}
+
+    @model_validator(mode="after")
+    def _offload_is_known(self) -> Scenario:
+        if self.offload != "none":
+            parsed_offload(self.offload)
+        return self
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
-from roofline.answers.economics import DevicePrice, market_price
+from roofline.answers.boxes import box_of, box_price, engine_of, placed
+from roofline.answers.economics import DevicePrice
+from roofline.catalog.boxes import box_id, load_box
 from roofline.catalog.engines import load_engine
-from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.offload import Box
 from roofline.performance.sharding import Request, requested
 from roofline.performance.structure import Structure, structure
 from roofline.specs.engine import EngineProfile
@@ -32,6 +34,10 @@ class Resolved:
     request: Request
     price: DevicePrice
     """Of one device on the market."""
+    box: Box | None = None
+    """Devices and host, where parts of the model lie on machines that differ."""
+    engine_notes: tuple[str, ...] = ()
+    """Why the engine is not the usual one."""
 
 
 def resolve(scenario: Scenario) -> Resolved:
@@ -43,9 +49,9 @@ def resolve(scenario: Scenario) -> Resolved:
         An unknown id, a format a device cannot run, memory that cannot be chosen.
     """
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
-    known = named and catalogue_hardware_id(scenario.hardware) is not None
+    known = named and box_id(scenario.hardware) is not None
     find = _resolve if known else _resolve.__wrapped__
-    return find(
+    facts = find(
         scenario.model_copy(
             update={
                 "input_tokens": 1,
@@ -57,12 +63,14 @@ def resolve(scenario: Scenario) -> Resolved:
             }
         )
     )
+    return facts if facts.box is None else placed(facts, scenario)
 
 
 @lru_cache(maxsize=1024)
 def _resolve(scenario: Scenario) -> Resolved:
-    model, accelerator = load_model(scenario.model), load_hardware(scenario.hardware)
-    engine = load_engine(scenario.engine, accelerator)
+    model, accelerator = load_model(scenario.model), load_box(scenario.hardware)
+    engine_id, notes = engine_of(scenario, accelerator)
+    engine = load_engine(engine_id, accelerator)
     formats = rates(scenario, model, accelerator, engine)
     return Resolved(
         model=model,
@@ -72,5 +80,7 @@ def _resolve(scenario: Scenario) -> Resolved:
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),
-        price=market_price(accelerator),
+        price=box_price(scenario, accelerator),
+        box=box_of(scenario, model, engine_id),
+        engine_notes=notes,
     )

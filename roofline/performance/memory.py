@@ -9,7 +9,8 @@ import numpy as np
 
 from roofline.formulas.memory import paged_tokens
 from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence, state_bytes_per_sequence
-from roofline.performance.machine import Machine, Rates
+from roofline.performance.machine import Machine, Rates, Segment
+from roofline.performance.parts import together
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.performance.structure import structure as structure_of
@@ -52,7 +53,10 @@ def held_sequences(batch: Floats, share: Floats) -> Floats:
 def footprint(
     structure: Structure, n_tokens: Floats, prompt_tokens: Floats, shard: Shard, formats: Rates, machine: Machine
 ) -> Footprint:
-    """Bytes of one device when each sequence may grow to ``n_tokens``."""
+    """Bytes of one device when each sequence may grow to ``n_tokens``; of the fullest where machines differ."""
+    if machine.segments:
+        rooms = [room for _, _, room in footprints(n_tokens, prompt_tokens, shard, machine)]
+        return _fullest(rooms)
     engine, per_element = machine.engine, formats.cache_bytes_per_element
     weights = weight_bytes_per_device(structure, shard)
     least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
@@ -77,6 +81,26 @@ def footprint(
         max_batch=np.maximum(0.0, np.floor(per_device)) * shard.groups,
     )
 
+
+def footprints(
+    n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: Machine
+) -> tuple[tuple[str, str, Footprint], ...]:
+    """Every memory that holds part of a model: its name, its tier and its bytes."""
+    pools: dict[str, list[Segment]] = {}
+    for segment in machine.segments:
+        pools.setdefault(segment.pool, []).append(segment)
+    found = []
+    for name, parts in pools.items():
+        first, held = parts[0], together(tuple(part.structure for part in parts))
+        room = footprint(held, n_tokens, prompt_tokens, shard, first.formats, first.machine)
+        found.append((name, first.tier, room))
+    return tuple(found)
+
+
+def _fullest(rooms: Sequence[Footprint]) -> Footprint:
+    """The memory with the least room, with the most sequences that all of them have room for."""
+    least = min(rooms, key=lambda room: (float(np.min(room.max_batch)), -float(np.max(room.weights_bytes / room.usable_bytes))))
+    return least
 
 def reserved_bytes_per_sequence(
     structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float, engine: EngineProfile
@@ -123,9 +147,10 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
             layers = layers + share
         else:
             ends.append(share)
-    stage = np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
-    together: Floats = sum(ends, 0.0)
+    stages, n = np.asarray(shard.pipeline), max(structure.n_layers, 1.0)
+    stage = np.where(stages > 1, np.ceil(n / stages) / n, 1.0)
+    joint: Floats = sum(ends, 0.0)
     apart: Floats = 0.0
     for end in ends:
         apart = np.maximum(apart, end)
-    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, together) + structure.resident_bytes / shard.tensor
+    return layers * stage + np.where(stages > 1, apart, joint) + structure.resident_bytes / shard.tensor

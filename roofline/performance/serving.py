@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
+from roofline.performance.ledger import Load, cache_rows, matrix_rows
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.segments import pipeline_fill_frac, prompt_times, slowest_limit_s, stack_step
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime, step_time
@@ -67,27 +68,28 @@ def service(
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
     passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
-    load = prefill_load(prompt_tokens, shard)
-    prefill = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    prefill = stack_step(structure, prefill_load(prompt_tokens, shard), shard, formats, machine, passes, may_stream=True)
     stages = shard.pipeline
-    limit_prompt = prefill.limit_s / stages
-    expected_prompt = prefill.expected_s / stages
-    fill = pipeline_fill_frac(passes, stages)
+    limit_prompt = slowest_limit_s(prefill) / stages
+    between, first = prompt_times(prefill, passes, stages, machine)
     share = batch / stages / shard.groups
-    compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
-    memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
-    wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
-    longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
+    longest = output_tokens * decode.limit_s
+    for reading, writing in zip(prefill.parts or (prefill,), decode.parts or (decode,), strict=True):
+        compute = share * reading.limit_compute_s + output_tokens * writing.limit_compute_s
+        memory = share * _cache_limit_s(reading) + output_tokens * writing.limit_memory_s
+        wire = share * reading.limit_network_s + output_tokens * writing.limit_network_s
+        longest = np.maximum(np.maximum(longest, np.maximum(compute, memory)), wire)
+    limit_ttft = prefill.limit_s / stages
+    whole = np.maximum(batch * between / shard.groups, first) + output_tokens * decode.expected_s
     return Service(
         prefill=prefill,
         decode=decode,
-        limit_ttft_s=limit_prompt,
-        expected_ttft_s=prefill.expected_s * fill,
+        limit_ttft_s=limit_ttft,
+        expected_ttft_s=first,
         limit_prompt_s=limit_prompt,
-        expected_prompt_s=expected_prompt,
-        limit_request_s=np.maximum(longest, wire),
-        expected_request_s=np.maximum(batch * expected_prompt / shard.groups, prefill.expected_s * fill)
-        + output_tokens * decode.expected_s,
+        expected_prompt_s=between,
+        limit_request_s=longest,
+        expected_request_s=longest if machine.engine.is_ideal else whole,
     )
 
 
@@ -98,9 +100,7 @@ def _cache_limit_s(step: StepTime) -> Floats:
 
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
     """One decode step of the whole stack."""
-    load = decode_load(batch, context, shard)
-    rows = ledger(structure, load, shard, formats)
-    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    return stack_step(structure, decode_load(batch, context, shard), shard, formats, machine, cycle=True)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
@@ -108,8 +108,6 @@ def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
     return np.asarray(prompt_tokens) + np.floor(np.asarray(output_tokens) / 2.0)
 
 
-FILL_FRAC = 0.8
-"""Share of a chunk's time that the next stage can hide; the rest is handed on in turn."""
 MIXED_STEP_TOKENS = 8192.0
 """Most prompt tokens that serving engines add to one step of running sequences."""
 SCHEDULER_SEQUENCES = 2048.0
@@ -117,15 +115,6 @@ SCHEDULER_SEQUENCES = 2048.0
 WAVES = 8.0
 """Batches' worth of requests below which the last, partial one is felt."""
 _ROUNDS = 60
-
-
-def pipeline_fill_frac(n_chunks: Floats, n_stages: Floats) -> Floats:
-    """Time of a prompt over stages, relative to one device that runs all of them.
-
-    >>> float(pipeline_fill_frac(1.0, 4.0)), float(pipeline_fill_frac(4.0, 1.0))
-    (1.0, 1.0)
-    """
-    return 1.0 - FILL_FRAC + FILL_FRAC * (n_chunks + n_stages - 1.0) / (n_chunks * n_stages)
 
 
 @dataclass(frozen=True)
@@ -178,8 +167,9 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
     passes = np.maximum(1.0, tokens / shard.groups / chunk)
-    rows = ledger(setting.structure, load, shard, setting.formats)
-    step = step_time(rows, setting.structure, load, shard, setting.formats, setting.machine, passes)
+    step = stack_step(setting.structure, load, shard, setting.formats, setting.machine, passes, may_stream=True)
+    if step.parts:
+        return Course(((prompt_times(step, passes, 1.0, setting.machine)[1] / step.expected_s, step),))
     return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
 
 

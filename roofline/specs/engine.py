@@ -36,7 +36,7 @@ class EngineProfile(Frozen):
     )
     host_engine: str = Field(default="cpu", description="profile of what it computes on the host")
     is_ideal: bool = Field(default=False, description="software costs nothing: what is expected is the limit")
-    is_measured: bool = Field(default=True, description="measurements of it can stand behind the constants; else they are borrowed")
+    is_measured: bool = Field(default=True, description="measurements can stand behind its constants; else borrowed")
     splits_tensors: bool = Field(description="runs tensor and expert parallelism; else devices take whole layers each")
     bandwidth_frac: Constant = Field(description="beta: share of memory bandwidth that weight reading reaches")
     cache_bandwidth_frac: Constant = Field(description="kappa beta: share that cache reading reaches")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
+from roofline.answers.placing import memory_tiers, series_plan, settled
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
@@ -58,6 +59,8 @@ def evaluate(scenario: Scenario) -> Report:
     RooflineError
         The scenario names something that does not exist or cannot be: one sentence says what would be right.
     """
+    asked = scenario
+    scenario, choice = settled(scenario)
     found = resolve(scenario)
     run = _run(scenario, found)
     times = run.speeds
@@ -71,7 +74,7 @@ def evaluate(scenario: Scenario) -> Report:
     sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
     plan = _plan(run, found)
     return Report(
-        scenario=scenario,
+        scenario=asked,
         model_name=found.model.name,
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
@@ -103,8 +106,9 @@ def evaluate(scenario: Scenario) -> Report:
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
         assumptions=assumptions(found, scenario),
-        reasons=reasons(found, scenario, memory, price, plan, sustained),
+        reasons=(*choice, *reasons(found, scenario, memory, price, plan, sustained)),
         sources=source_lines(found),
+        offload=scenario.offload,
     )
 
 
@@ -139,6 +143,8 @@ def workload(scenarios: Sequence[Scenario]) -> Workload:
 
 def _plan(run: _Run, found: Resolved) -> Plan:
     shard = run.shard
+    if found.box is not None:
+        return series_plan(found)
     return Plan(
         tensor_parallel=int(shard.tensor),
         pipeline_parallel=int(shard.pipeline),
@@ -177,8 +183,9 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline),
         fits=fits,
         max_batch=int(room.max_batch),
-        min_devices=None if fits else fewest_devices(scenario, found),
+        min_devices=None if fits or found.box else fewest_devices(scenario, found),
         fitting_weights=None if fits else fitting_weights(scenario, found),
+        tiers=memory_tiers(scenario, found, room, run.batch),
     )
 
 
@@ -203,7 +210,13 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
     for name in _NARROWER_WEIGHTS:
-        if weight_bytes(found.model, name) < now and _carries(asked, structure(found.model, name), scenario.devices, found):
+        if weight_bytes(found.model, name) >= now:
+            continue
+        if found.box is not None:
+            again = resolve(asked.model_copy(update={"weights": name}))
+            if _carries(asked, again.structure, 1, again):
+                return name
+        elif _carries(asked, structure(found.model, name), scenario.devices, found):
             return name
     return None
 
@@ -261,6 +274,8 @@ def _total(step: StepTime, attribute: str) -> float:
 
 
 def _mfu(step: StepTime, found: Resolved) -> float:
+    if step.parts:  # of the peaks of all machines: the time that their work must take
+        return sum(float(row.compute_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mfu_frac(
             useful_flops=_total(step, "work_flops"),
@@ -271,6 +286,8 @@ def _mfu(step: StepTime, found: Resolved) -> float:
 
 
 def _mbu(step: StepTime, found: Resolved) -> float:
+    if step.parts:
+        return sum(float(row.memory_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mbu_frac(
             traffic_bytes=_total(step, "traffic_bytes"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.placing import settled
 from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.speeds import bounds, speeds
@@ -21,7 +22,8 @@ from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario
+from roofline.specs.offload import parsed_offload
+from roofline.specs.scenario import Scenario, is_mixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +58,9 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
     import pandas as pd
 
     _check(scenario, axes)
-    outer = [name for name in axes if name not in LOAD_FIELDS]
-    inner = [name for name in axes if name in LOAD_FIELDS]
+    in_turn = _point_by_point(scenario, axes)
+    outer = [name for name in axes if in_turn or name not in LOAD_FIELDS]
+    inner = [name for name in axes if name not in outer]
     frames = []
     for values in itertools.product(*(axes[name] for name in outer)):
         fixed = dict(zip(outer, values, strict=True))
@@ -70,7 +73,15 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
     table = pd.concat(frames, ignore_index=True)
     front = [name for name in axes]
     table = table[front + [name for name in table.columns if name not in front]]
-    return table if outer == list(axes)[: len(outer)] else _in_order(table, axes)
+    return table if in_turn or outer == list(axes)[: len(outer)] else _in_order(table, axes)
+
+
+def _point_by_point(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether parts of the model may lie elsewhere under every load: then each load is placed on its own."""
+    tried = [*axes.get("offload", (scenario.offload,))]
+    mixed = any(is_mixed(ref) for ref in axes.get("hardware", (scenario.hardware,)))
+    disk = any(rate is not None for rate in axes.get("disk_gb_per_s", (scenario.disk_gb_per_s,)))
+    return mixed or disk or any(parsed_offload(text).kind != "none" for text in tried)
 
 
 def _in_order(table: pd.DataFrame, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
@@ -115,6 +126,7 @@ def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]
 
 def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
     """All loads on one machine, in chunks."""
+    point, _ = settled(point)
     found = resolve(point)
     try:
         candidates(found.structure, found.request)

@@ -82,9 +82,7 @@ def footprint(
     )
 
 
-def footprints(
-    n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: Machine
-) -> tuple[tuple[str, str, Footprint], ...]:
+def footprints(n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: Machine) -> tuple[tuple[str, str, Footprint], ...]:
     """Every memory that holds part of a model: its name, its tier and its bytes."""
     pools: dict[str, list[Segment]] = {}
     for segment in machine.segments:
@@ -101,6 +99,7 @@ def _fullest(rooms: Sequence[Footprint]) -> Footprint:
     """The memory with the least room, with the most sequences that all of them have room for."""
     least = min(rooms, key=lambda room: (float(np.min(room.max_batch)), -float(np.max(room.weights_bytes / room.usable_bytes))))
     return least
+
 
 def reserved_bytes_per_sequence(
     structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float, engine: EngineProfile

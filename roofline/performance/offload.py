@@ -182,9 +182,7 @@ def _room(part: Structure, seat: Seat, demand: Demand) -> Footprint:
     return footprint(part, demand.n_tokens, demand.prompt_tokens, WHOLE, seat.formats, seat.machine)
 
 
-def _device_segments(
-    body: Structure, seats: tuple[Seat, ...], counts: list[float], offload: Offload
-) -> tuple[Segment, ...]:
+def _device_segments(body: Structure, seats: tuple[Seat, ...], counts: list[float], offload: Offload) -> tuple[Segment, ...]:
     """Parts on devices, those without layers left out but for the last, which has the ends."""
     found: list[Segment] = []
     for n, (seat, count) in enumerate(zip(seats, counts, strict=True)):

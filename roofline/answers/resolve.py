@@ -49,7 +49,8 @@ def resolve(scenario: Scenario) -> Resolved:
         An unknown id, a format a device cannot run, memory that cannot be chosen.
     """
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
-    known = named and box_id(scenario.hardware) is not None
+    boxes = (scenario.hardware,) if scenario.host is None else (scenario.hardware, scenario.host)
+    known = named and all(box_id(ref) is not None for ref in boxes)
     find = _resolve if known else _resolve.__wrapped__
     facts = find(
         scenario.model_copy(

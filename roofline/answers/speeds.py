@@ -163,7 +163,7 @@ def _shares_of_parts(step: StepTime) -> dict[Bound, Floats]:
         for bound, seconds in shares(part).items():
             name: Bound = "host" if part.on_host else bound
             total[name] = total[name] + seconds
-    total["network"] = total["network"] + step.expected_s - sum(total.values(), 0.0)
+    total["network"] = total["network"] + np.maximum(step.expected_s - sum(total.values(), 0.0), 0.0)
     return total
 
 

@@ -67,12 +67,12 @@ def _on_host(found: Resolved) -> str:
     """What the host holds, as a phrase."""
     kind = found.box.offload.kind if found.box is not None else "none"
     host = next(part for part in found.machine.segments if part.tier != "device").pool
-    where = host if host.startswith("host") else f"the {host}"
+    disk = ", and waits for the disk" if any(part.tier == "disk" for part in found.machine.segments) else ""
     return {
-        "layers": f"the {where} computes: {_layers(found)} of the layers",
-        "experts": f"the {where} computes: routed experts",
-        "cache": f"comes from the {where}: the cache",
-    }.get(kind, f"comes from {where}: weights")
+        "layers": f"the {host} computes: {_layers(found)} of the layers{disk}",
+        "experts": f"the {host} computes: routed experts{disk}",
+        "cache": f"comes from the {host}: the cache",
+    }.get(kind, "comes from disk: weights")
 
 
 def _layers(found: Resolved) -> str:

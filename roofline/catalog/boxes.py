@@ -5,7 +5,7 @@ from __future__ import annotations
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
 from roofline.errors import InputError, UnknownIdError
 from roofline.specs.hardware import Accelerator, Fact
-from roofline.specs.scenario import hardware_parts, is_mixed
+from roofline.specs.scenario import hardware_parts
 
 USUAL_HOSTS = {
     "datacentre GPU": "2xxeon-8480",
@@ -50,10 +50,10 @@ def load_box(hardware: str) -> Accelerator:
 
 def box_id(hardware: str) -> str | None:
     """The reference in catalogue ids; ``None`` where a part is not in the catalogue."""
-    if not is_mixed(hardware):
-        return catalogue_hardware_id(hardware)
     parts = [(count, catalogue_hardware_id(ref)) for count, ref in hardware_parts(hardware)]
-    return None if any(ref is None for _, ref in parts) else "+".join(f"{count}x{ref}" for count, ref in parts)
+    if any(ref is None for _, ref in parts):
+        return None
+    return "+".join(f"{count}x{ref}" if len(parts) > 1 or count > 1 else str(ref) for count, ref in parts)
 
 
 def box_name(devices: tuple[tuple[int, Accelerator], ...]) -> str:

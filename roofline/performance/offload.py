@@ -23,12 +23,14 @@ from roofline.performance.parts import (
     layers_of,
     nothing_of,
     routed_experts_of,
+    table_of,
     together,
     weights_of,
     with_fewer_weights,
     without_cache,
     without_experts,
     without_shared_experts,
+    without_table,
 )
 from roofline.performance.segments import host_link_bytes_per_s
 from roofline.performance.sharding import Shard
@@ -82,26 +84,36 @@ def segments(structure: Structure, box: Box, demand: Demand) -> tuple[Segment, .
         More layers on the host than there are, experts of a model without any.
     """
     body, aside = _divided(structure, box.offload)
+    if box.offload.kind == "layers" and box.offload.amount is None and _holds(body, box.seats, demand):
+        box = replace(box, offload=Offload("none"))
+    if box.offload.kind in ("layers", "experts"):
+        body = without_table(body)  # engines look input tokens up on the host when anything is left there
     given = None if box.offload.kind != "layers" else box.offload.amount
     _refuse_more_layers(structure, given)
     seats = _fastest_last(body, box.seats, demand)
     counts = _layers_on(body, seats, demand, given, box.offload.kind == "layers")
     devices = _device_segments(body, seats, counts, box.offload)
     on_host = structure.n_layers - sum(counts) if box.offload.kind == "layers" else 0.0
-    if box.host is None:
+    if box.host is None or box.offload.kind == "none":
         found = devices
     elif box.offload.kind == "layers":
-        part = layers_of(structure, on_host / structure.n_layers)
-        host = _host_segment(box.host, part, devices[-1:], 0.0) if on_host > 0.0 else ()
-        found = (*host, *(replace(s, crossings=1.0) if n or host else s for n, s in enumerate(devices)))
+        part = together((layers_of(structure, on_host / structure.n_layers), table_of(structure)))
+        found = (*_host_segment(box.host, part, devices[-1:], 0.0), *(replace(s, crossings=1.0) for s in devices))
     elif box.offload.kind == "experts":
-        found = (*devices, *_host_segment(box.host, aside, devices[-1:], 2.0 * expert_layers(aside)))
+        crossings = 2.0 * expert_layers(aside)
+        found = (*devices, *_host_segment(box.host, together((aside, table_of(structure))), devices[-1:], crossings))
     else:
         found = (*devices, _cache_segment(box.host, aside, devices[-1]))
     if box.disk_bytes_per_s is None:
         return found
     rate = box.disk_bytes_per_s
     return tuple(part for segment in found for part in _spilled(segment, rate, demand, box.host is None))
+
+
+def _holds(body: Structure, seats: tuple[Seat, ...], demand: Demand) -> bool:
+    """Whether devices have room for everything."""
+    seats = _fastest_last(body, seats, demand)
+    return sum(_capacities(body, seats, demand, demand.sequences or 1.0)) >= body.n_layers
 
 
 def _divided(structure: Structure, offload: Offload) -> tuple[Structure, Structure]:
@@ -198,8 +210,8 @@ def _device_segments(body: Structure, seats: tuple[Seat, ...], counts: list[floa
 
 
 def _host_segment(host: Seat, part: Structure, takes_over: tuple[Segment, ...], crossings: float) -> tuple[Segment, ...]:
-    segment = Segment(host.name, "host", part, host.machine, host.formats, part, crossings, takes_over[0])
-    return (segment,)
+    device = takes_over[0] if takes_over[0].machine.engine.streams_prompts else None
+    return (Segment(host.name, "host", part, host.machine, host.formats, part, crossings, device),)
 
 
 def _cache_segment(host: Seat, part: Structure, device: Segment) -> Segment:

@@ -35,6 +35,17 @@ def ends_of(structure: Structure) -> Structure:
     return replace(layers_of(structure, 0.0), matrices=kept, resident_bytes=structure.resident_bytes)
 
 
+def table_of(structure: Structure) -> Structure:
+    """Tables that are only looked up, such as that of input tokens."""
+    kept = tuple(t for t in structure.matrices if t.lookup_bytes_per_token)
+    return replace(layers_of(structure, 0.0), matrices=kept)
+
+
+def without_table(structure: Structure) -> Structure:
+    """A model whose input tokens are looked up elsewhere."""
+    return replace(structure, matrices=tuple(t for t in structure.matrices if not t.lookup_bytes_per_token))
+
+
 def nothing_of(structure: Structure) -> Structure:
     """No part at all."""
     return layers_of(structure, 0.0)

@@ -41,7 +41,8 @@ def stack_step(
     chain: Floats = 0.0
     for segment in machine.segments:
         chain = chain + _time(segment, segment.chain, alone, shard, 1.0).limit_s
-    return _joined(parts, chain, _hand_over(machine, load, passes))
+    step = _joined(parts, chain, _hand_over(machine, load, passes))
+    return replace(step, expected_s=step.limit_s) if machine.engine.is_ideal else step
 
 
 def _time(segment: Segment, structure: Structure, load: Load, shard: Shard, passes: Floats) -> StepTime:

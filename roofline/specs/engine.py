@@ -35,6 +35,7 @@ class EngineProfile(Frozen):
         default=(), description="what it can leave in host memory"
     )
     host_engine: str = Field(default="cpu", description="profile of what it computes on the host")
+    streams_prompts: bool = Field(default=True, description="may send the weights of a long prompt's host part to the device")
     is_ideal: bool = Field(default=False, description="software costs nothing: what is expected is the limit")
     is_measured: bool = Field(default=True, description="measurements can stand behind its constants; else borrowed")
     splits_tensors: bool = Field(description="runs tensor and expert parallelism; else devices take whole layers each")

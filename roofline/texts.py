@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from roofline.specs.scenario import is_mixed
 from roofline.units import duration, memory_size, significant, with_prefix
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ def _span(answer: Json, key: str) -> str:
 
 def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
-    memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
+    memory, cost, plan = answer["memory"], answer["cost"], answer["plan"]
     formats, ranks = answer["formats"], ", data-parallel attention" if plan["attention_data_parallel"] else ""
     used, usable = memory_size(memory["used_bytes_per_device"]), memory_size(memory["usable_bytes_per_device"])
     rows = [
-        ("question", f"{answer['model']} on {scenario['devices']:,} x {answer['hardware']}, batch {answer['batch']:,}"),
+        ("question", f"{answer['model']} on {_machines(answer)}, batch {answer['batch']:,}"),
         (
             "formats",
             f"weights {formats['weights']}, activations {formats['activations']}, cache {formats['kv_cache']}",
@@ -85,6 +86,7 @@ def estimate_text(answer: Json) -> str:
             "memory of a device",
             f"{used} of {usable}; at most {memory['max_batch']:,} sequences",
         ),
+        *_tiers(memory["tiers"]),
         ("", answer["sentence"]),
     ]
     if answer["link"]:
@@ -92,6 +94,20 @@ def estimate_text(answer: Json) -> str:
     said = ("Cost of cached input", "Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
+
+
+def _machines(answer: Json) -> str:
+    """Devices with their count; a mixed box has the counts in its name."""
+    scenario, name = answer["scenario"], str(answer["hardware"])
+    return name if is_mixed(scenario["hardware"]) else f"{scenario['devices']:,} x {name}"
+
+
+def _tiers(tiers: list[Json]) -> list[tuple[str, str]]:
+    """What every memory holds, where there are several."""
+    if len(tiers) < 2:
+        return []
+    sizes = [(t["name"], memory_size(t["used_bytes"]), t["usable_bytes"]) for t in tiers]
+    return [(name, used if usable is None else f"{used} of {memory_size(usable)}") for name, used, usable in sizes]
 
 
 def _usd(value: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roofline.errors import InputError
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, is_mixed, total
 
 AUTO = "auto"
 """Option of a list that leaves the choice to the program."""
@@ -31,6 +31,9 @@ _LABELS: dict[str, str] = {
     "model": "Model",
     "hardware": "Hardware",
 }
+
+CARRIED = ("offload", "host", "host_memory_gib", "disk_gb_per_s")
+"""Fields without a control yet: they stay as the link has them."""
 
 Values = dict[str, Any]
 """Control name -> what it shows."""
@@ -58,6 +61,7 @@ def control_values(scenario: Scenario) -> Values:
         "memory_gib": scenario.memory_gib,
         "usd_per_device_hour": scenario.usd_per_device_hour,
         "utilisation": round(scenario.utilisation * _PERCENT, 6),
+        **{name: getattr(scenario, name) for name in CARRIED},
     }
 
 
@@ -75,6 +79,8 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
             problems[name] = f"{problem} {_used(name, good[name])}"
     if good["request_rate"] is not None:
         good["batch"] = None
+    if is_mixed(good["hardware"]):
+        good["devices"] = total(good["hardware"])[0]  # a mixed box counts its own devices
     return Scenario.model_validate(good), problems
 
 
@@ -96,6 +102,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
+        **{name: values[name] for name in CARRIED},
     }
 
 

@@ -302,3 +302,18 @@ def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
     scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))
     assert scenario.devices == 3
     assert problems == {"devices": "Devices must be a whole number. The page still shows 3."}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"hw": "rtx4090", "n": "1", "w": "q4_k_m", "batch": "1", "off": "layers", "host": "ryzen-9950x"},
+        {"hw": "2xrtx3090+1xrtx4090", "n": "3", "w": "q4_k_m", "batch": "1"},
+    ],
+)
+def test_a_link_with_a_host_or_a_mixed_box_keeps_its_answer(query: dict[str, str]) -> None:
+    given = {"v": "1", "model": "llama-3.3-70b", "in": "512", "out": "256", **query}
+    app = opened(**given)
+    assert not app.exception
+    assert link.decode(address(app)).scenario == link.decode(given).scenario
+    assert evaluate(link.decode(given).scenario).sentence.split(":")[0] in html(app)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roofline.answers.economics import DevicePrice, market_price
-from roofline.catalog.boxes import box_devices, host_cpu
+from roofline.catalog.boxes import box_devices, has_host_memory, host_cpu
 from roofline.catalog.engines import base_engine, engine_profiles, load_engine
 from roofline.errors import InputError, PlanError
 from roofline.performance.machine import machine, rates
@@ -91,7 +91,7 @@ def box_of(scenario: Scenario, model: ModelSpec, engine: str) -> Box | None:
     host = None
     if offload.kind != "none":
         host = _host(scenario, model, tuple(device for _, device in devices), engine)
-    elif spills(scenario) and any(device.link("host") for _, device in devices):
+    elif spills(scenario) and any(has_host_memory(device) for _, device in devices):
         raise InputError("a disk serves weights that host memory should hold: choose what to offload, such as --offload layers.")
     disk = None if scenario.disk_gb_per_s is None else to_base(scenario.disk_gb_per_s, "GB/s")
     return Box(_seats(scenario, model, devices, engine), host, offload, disk)
@@ -116,8 +116,8 @@ def _seats(scenario: Scenario, model: ModelSpec, devices: tuple[tuple[int, Accel
 
 def _host(scenario: Scenario, model: ModelSpec, devices: tuple[Accelerator, ...], engine: str) -> Seat:
     for device in devices:
-        if device.link("host") is None:
-            raise InputError(f"{device.id} has no link to host memory in the catalogue: all of the model must fit on it.")
+        if not has_host_memory(device):
+            raise InputError(f"{device.id} has no host memory beside its own in the catalogue: all of the model must fit on it.")
     sockets, cpu = host_cpu(scenario.host, devices[0])
     profile = load_engine(load_engine(engine, devices[0]).host_engine, cpu)
     formats = rates(scenario.model_copy(update={"activations": None}), model, cpu, profile)
@@ -125,19 +125,17 @@ def _host(scenario: Scenario, model: ModelSpec, devices: tuple[Accelerator, ...]
     return host_seat(cpu, sockets, profile, formats, memory)
 
 
-def placed(found: Resolved, scenario: Scenario) -> Resolved:
+def placed(found: Resolved, box: Box, scenario: Scenario) -> Resolved:
     """The same facts with every part of the model in its place for the load of a scenario."""
-    if found.box is None:
-        return found
     prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
     demand = Demand(scenario.batch, prompt + output, prompt, float(mean_context_tokens(prompt, output)))
-    parts = segments(found.structure, found.box, demand)
+    parts = segments(found.structure, box, demand)
     engines = [part.machine.engine for part in parts]
     bands = {
         name: (min(getattr(e, name)[0] for e in engines), max(getattr(e, name)[1] for e in engines))
         for name in ("decode_time_band", "prefill_time_band", "request_time_band")
     }
-    update: dict[str, object] = {**bands, "is_calibrated": found.engine.is_calibrated and found.box.host is None}
+    update: dict[str, object] = {**bands, "is_calibrated": found.engine.is_calibrated and box.host is None}
     return replace(
         found, machine=replace(found.machine, segments=parts), engine=found.engine.model_copy(update=update), request=SERIES
     )

@@ -64,7 +64,7 @@ def resolve(scenario: Scenario) -> Resolved:
             }
         )
     )
-    return facts if facts.box is None else placed(facts, scenario)
+    return facts if facts.box is None else placed(facts, facts.box, scenario)
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,6 @@ USUAL_HOSTS = {
     "TPU": "2xxeon-8480",
     "workstation GPU": "tr-7995wx",
     "consumer GPU": "ryzen-9950x",
-    "embedded GPU": "ryzen-9950x",
 }
 """The host assumed where none is named, by category of device: common parts of the catalogue."""
 
@@ -54,6 +53,11 @@ def box_id(hardware: str) -> str | None:
     if any(ref is None for _, ref in parts):
         return None
     return "+".join(f"{count}x{ref}" if len(parts) > 1 or count > 1 else str(ref) for count, ref in parts)
+
+
+def has_host_memory(device: Accelerator) -> bool:
+    """Whether a host with memory of its own is behind a link; CPUs, Apple and other unified memory have one for all."""
+    return device.link("host") is not None and "unified" not in device.memory_type
 
 
 def box_name(devices: tuple[tuple[int, Accelerator], ...]) -> str:

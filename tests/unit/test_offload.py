@@ -14,6 +14,7 @@ from roofline.answers.curves import batch_curve
 from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.answers.serialise import report_json
+from roofline.catalog.boxes import host_cpu
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import load_hardware
 from roofline.cli import app
@@ -192,6 +193,18 @@ def test_a_mixed_box_that_is_too_small_says_which_device() -> None:
     assert "q4_k_m weights would do" in report.sentence.lower()
 
 
+def test_a_box_with_a_device_without_a_price_has_none() -> None:
+    report = ask(LARGE, hardware="rtx4090+rtx3080-12")
+    assert report.cost.usd_per_hour is None
+    assert "rtx3080-12" in report.cost.basis
+
+
+def test_a_device_of_no_usual_host_asks_for_one() -> None:
+    with pytest.raises(InputError, match="name a CPU with --host"):
+        host_cpu(None, load_hardware("apple-m4max"))
+    assert host_cpu("2xepyc-9654", load_hardware("apple-m4max"))[0] == 2
+
+
 def test_equal_parts_are_one_kind_of_device() -> None:
     assert Scenario(**SMALL | {"hardware": "rtx3090+rtx3090"}) == Scenario(**SMALL | {"hardware": "2xrtx3090"})
 
@@ -240,7 +253,8 @@ def test_the_engine_that_can_is_taken_and_the_one_that_cannot_is_told() -> None:
         ({"offload": "cache:1"}, InputError, "it can be none"),
         ({"offload": "layers:99"}, InputError, "more than the 32"),
         ({"offload": "experts"}, InputError, "no routed experts"),
-        ({"offload": "layers", "hardware": "apple-m4max", "weights": None}, InputError, "no link to host memory"),
+        ({"offload": "layers", "hardware": "apple-m4max", "weights": None}, InputError, "no host memory beside its own"),
+        ({"offload": "layers", "hardware": "strixhalo"}, InputError, "no host memory beside its own"),
         ({"offload": "layers", "host": "h100-sxm"}, UnknownIdError, "no host called"),
         ({"offload": "layers", "tensor_parallel": 2, "devices": 2}, PlanError, "in series"),
         ({"offload": "layers", "devices": 100}, InputError, "at most 64"),
@@ -314,3 +328,19 @@ def test_a_second_socket_adds_less_than_the_first() -> None:
     assert float(ask(LARGE, offload="layers:80", host="2xepyc-9654").limit.decode_step_s) < 1.01 * float(
         ask(LARGE, offload="layers:80", host="epyc-9654").limit.decode_step_s
     )
+
+
+@pytest.mark.parametrize("engine", ["llama-cpp", "ktransformers"])
+@pytest.mark.parametrize("hardware", ["rtx4090", "rtx3070", "h100-sxm"])
+@pytest.mark.parametrize("host", ["ryzen-9950x", "2xepyc-9654", "xeon-6980p-mcr"])
+def test_nothing_expected_beats_its_limit(engine: str, hardware: str, host: str) -> None:
+    for batch, prompt, share in ((1, 1, 0.5), (1, 4096, 1.0), (32, 512, 0.25)):
+        fields = {"hardware": hardware, "host": host, "engine": engine, "offload": f"experts:{share}", "input_tokens": prompt}
+        report = ask({**EXPERTS, "batch": batch}, **fields)
+        if not report.memory.fits:
+            continue
+        for name in ("ttft_s", "tpot_s", "decode_step_s"):
+            limit, least = float(getattr(report.limit, name)), float(getattr(report.expected, name))
+            assert least >= limit * (1.0 - 1e-9), (name, batch, prompt)
+        for name in ("output_tokens_per_s", "requests_per_s", "prefill_tokens_per_s"):
+            assert float(getattr(report.expected, name)) <= float(getattr(report.limit, name)) * (1.0 + 1e-9), name

@@ -62,7 +62,12 @@ def series_plan(found: Resolved) -> Plan:
     """Machines in series as a plan: every device with layers is a stage."""
     parts = found.machine.segments
     used = sum(part.tier == "device" for part in parts)
-    order = ", then ".join(f"{part.structure.n_layers:g} layers on {part.pool}" for part in parts if part.structure.n_layers)
+    experts = found.box is not None and found.box.offload.kind == "experts"
+    order = ", then ".join(
+        f"{'experts of ' if experts and part.tier == 'host' else ''}{part.structure.n_layers:g} layers on {part.pool}"
+        for part in parts
+        if part.structure.n_layers
+    )
     return Plan(1, used, 1, 1, False, used, f"In series: {order}.")
 
 

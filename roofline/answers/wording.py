@@ -88,9 +88,11 @@ def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: 
         most = "1 sequence fits" if memory.max_batch == 1 else f"{memory.max_batch:,} sequences fit"
         text = f"Does not fit: {scenario.batch or 1:,} sequences are asked for and at most {most} at this length."
     else:
-        used, usable = memory_size(float(memory.used_bytes_per_device)), memory_size(float(memory.usable_bytes_per_device))
-        full = next((t.name for t in memory.tiers if t.usable_bytes and t.used_bytes > t.usable_bytes), "a device")
-        text = f"Does not fit: {full if found.box else 'a device'} needs {used} and has {usable}."
+        name, need, room = "a device", float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
+        for tier in memory.tiers if found.box is not None else ():
+            if tier.usable_bytes is not None and tier.used_bytes > tier.usable_bytes:
+                name, need, room = tier.name, tier.used_bytes, tier.usable_bytes
+        text = f"Does not fit: {name} needs {memory_size(need)} and has {memory_size(room)}."
     remedies = []
     if memory.min_devices is not None:
         remedies.append(f"{memory.min_devices:,} x {found.accelerator.id}")

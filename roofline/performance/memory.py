@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,8 +55,7 @@ def footprint(
 ) -> Footprint:
     """Bytes of one device when each sequence may grow to ``n_tokens``; of the fullest where machines differ."""
     if machine.segments:
-        rooms = [room for _, _, room in footprints(n_tokens, prompt_tokens, shard, machine)]
-        return _fullest(rooms)
+        return _fullest_device(footprints(n_tokens, prompt_tokens, shard, machine))
     engine, per_element = machine.engine, formats.cache_bytes_per_element
     weights = weight_bytes_per_device(structure, shard)
     least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
@@ -95,10 +94,11 @@ def footprints(n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: M
     return tuple(found)
 
 
-def _fullest(rooms: Sequence[Footprint]) -> Footprint:
-    """The memory with the least room, with the most sequences that all of them have room for."""
-    least = min(rooms, key=lambda room: (float(np.min(room.max_batch)), -float(np.max(room.weights_bytes / room.usable_bytes))))
-    return least
+def _fullest_device(rooms: tuple[tuple[str, str, Footprint], ...]) -> Footprint:
+    """The device with the least room, and the most sequences that every memory has room for."""
+    least = min((room.max_batch for _, _, room in rooms), key=lambda most: float(np.min(most)))
+    device = min((room for _, tier, room in rooms if tier == "device"), key=lambda room: float(np.min(room.max_batch)))
+    return replace(device, max_batch=least)
 
 
 def reserved_bytes_per_sequence(

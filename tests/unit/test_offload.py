@@ -205,6 +205,17 @@ def test_a_device_of_no_usual_host_asks_for_one() -> None:
     assert host_cpu("2xepyc-9654", load_hardware("apple-m4max"))[0] == 2
 
 
+def test_a_host_that_is_too_small_is_named_and_the_device_is_told_apart() -> None:
+    report = ask(EXPERTS, offload="experts", host_memory_gib=8)
+    assert not report.memory.fits
+    assert "host (Ryzen 9 9950X) needs" in report.sentence
+    assert "has 8.00 GiB" in report.sentence
+    assert float(report.memory.usable_bytes_per_device) == pytest.approx(24564 * 2**20)
+    fits = ask(EXPERTS, offload="experts")
+    device = next(t for t in fits.memory.tiers if t.tier == "device")
+    assert device.used_bytes == pytest.approx(float(fits.memory.used_bytes_per_device))
+
+
 def test_equal_parts_are_one_kind_of_device() -> None:
     assert Scenario(**SMALL | {"hardware": "rtx3090+rtx3090"}) == Scenario(**SMALL | {"hardware": "2xrtx3090"})
 

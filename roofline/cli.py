@@ -33,7 +33,7 @@ from roofline.catalog.own_constants import read_constants
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario, counted
+from roofline.specs.scenario import Scenario, counted, total
 from roofline.specs.search import SearchQuery
 from roofline.texts import (
     estimate_text,
@@ -126,7 +126,9 @@ def hardware(
 @app.command()
 def estimate(
     model: Annotated[str, typer.Option(help="Catalogue id, config.json, or a folder that holds one.")],
-    hardware: Annotated[str, typer.Option(help="Catalogue id, '16xh100-sxm' for sixteen, or a YAML file.")],
+    hardware: Annotated[
+        str, typer.Option(help="Catalogue id, '16xh100-sxm' for sixteen, 'rtx3090+rtx4090' for both in a box, or a YAML file.")
+    ],
     devices: Annotated[Whole, typer.Option(help="Number of devices.")] = None,
     tensor_parallel: Annotated[Whole, typer.Option(help="Ways; default: chosen.")] = None,
     pipeline_parallel: Annotated[Whole, typer.Option(help="Stages; default: chosen.")] = None,
@@ -165,6 +167,14 @@ def estimate(
     memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,
     utilisation: Annotated[Number, typer.Option(help="Share of the time in use, 0 to 1.")] = None,
+    offload: Annotated[
+        Text, typer.Option(help="In host memory: none, layers, layers:N, experts, experts:SHARE, cache or auto.")
+    ] = None,
+    host: Annotated[Text, typer.Option(help="CPU of the host, '2xepyc-9654' for two; default: a usual one.")] = None,
+    host_memory_gib: Annotated[Number, typer.Option("--host-memory-gib", help="Memory of the host, GiB.")] = None,
+    disk_gb_per_s: Annotated[
+        Number, typer.Option("--disk-gb-per-s", help="Rate of the disk that holds weights beyond host memory, GB/s.")
+    ] = None,
     constant: Annotated[
         list[str] | None, typer.Option(help="A share of your own, such as bandwidth_frac=0.71; see validate --refit. Repeatable.")
     ] = None,
@@ -210,6 +220,10 @@ def sweep(
     engine: Text = None,
     usd_per_device_hour: Text = None,
     utilisation: Text = None,
+    offload: Text = None,
+    host: Text = None,
+    host_memory_gib: Annotated[Text, typer.Option("--host-memory-gib")] = None,
+    disk_gb_per_s: Annotated[Text, typer.Option("--disk-gb-per-s")] = None,
     out: Annotated[Path | None, typer.Option(help="Write to FILE.csv or FILE.parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -234,7 +248,7 @@ def sweep(
 
 def _axes(lists: dict[str, list[str]]) -> tuple[Scenario, dict[str, list[Any]]]:
     """The point a sweep starts from, and its axes with values of the right type."""
-    if len(lists["hardware"]) > 1 and any(counted(part)[0] is not None for part in lists["hardware"]):
+    if len(lists["hardware"]) > 1 and any(total(part)[0] is not None for part in lists["hardware"]):
         raise InputError("A list of hardware holds ids only: give the counts as --devices 1,2,4.")
     first = Scenario.model_validate({key: parts[0] for key, parts in lists.items()})
     axes = {

@@ -18,9 +18,10 @@ from pydantic import ValidationError
 from roofline.adapters.files import CONFIGURATION_NAME, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
+from roofline.catalog.boxes import box_id, host_cpu
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import load_format
-from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
+from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
 from roofline.performance.served import draft_model
@@ -66,6 +67,10 @@ _FIELDS: dict[str, str] = {
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",
     "util": "utilisation",
+    "off": "offload",
+    "host": "host",
+    "hostmem": "host_memory_gib",
+    "disk": "disk_gb_per_s",
 }
 
 
@@ -78,8 +83,12 @@ def _known_model(ref: str) -> None:
 
 
 def _known_hardware(ref: str) -> None:
-    if catalogue_hardware_id(ref) is None:
+    if box_id(ref) is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
+
+
+def _known_host(ref: str) -> None:
+    host_cpu(ref, load_hardware(DEFAULT.hardware))
 
 
 def _known_engine(ref: str) -> None:
@@ -94,6 +103,7 @@ def _known_format(ref: str) -> None:
 _CATALOGUED: dict[str, Callable[[str], None]] = {
     "model": _known_model,
     "hw": _known_hardware,
+    "host": _known_host,
     "w": _known_format,
     "a": _known_format,
     "kv": _known_format,
@@ -136,7 +146,7 @@ def portable(scenario: Scenario) -> Scenario:
     InputError
         The file is no configuration, or too large for a link.
     """
-    if catalogue_hardware_id(scenario.hardware) is None:
+    if box_id(scenario.hardware) is None:
         raise InputError("a hardware file cannot travel in a link.")
     if is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None:
         return scenario

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from roofline.specs.scenario import is_mixed
 from roofline.units import duration, memory_size, significant, with_prefix
 
 if TYPE_CHECKING:
@@ -67,12 +68,12 @@ def _prefill_plan_rows(plan: Json | None) -> list[tuple[str, str]]:
 
 def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
-    memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
+    memory, cost, plan = answer["memory"], answer["cost"], answer["plan"]
     formats, ranks = answer["formats"], ", data-parallel attention" if plan["attention_data_parallel"] else ""
     ranks += f", context {plan['context_parallel']}" if plan["context_parallel"] > 1 else ""
     used, usable = memory_size(memory["used_bytes_per_device"]), memory_size(memory["usable_bytes_per_device"])
     rows = [
-        ("question", f"{answer['model']} on {scenario['devices']:,} x {answer['hardware']}, batch {answer['batch']:,}"),
+        ("question", f"{answer['model']} on {_machines(answer)}, batch {answer['batch']:,}"),
         (
             "formats",
             f"weights {formats['weights']}, activations {formats['activations']}, cache {formats['kv_cache']}",
@@ -98,6 +99,7 @@ def estimate_text(answer: Json) -> str:
             "memory of a device",
             f"{used} of {usable}; at most {memory['max_batch']:,} sequences",
         ),
+        *_tiers(memory["tiers"]),
         ("", answer["sentence"]),
     ]
     if answer["link"]:
@@ -131,6 +133,20 @@ def _under_load(answer: Json) -> list[tuple[str, str]]:
 def _cached_price(cost: Json) -> list[tuple[str, str]]:
     price = cost["usd_per_million_cached_input_tokens"]
     return [] if price is None else [("per million cached input tokens", _usd(price))]
+
+
+def _machines(answer: Json) -> str:
+    """Devices with their count; a mixed box has the counts in its name."""
+    scenario, name = answer["scenario"], str(answer["hardware"])
+    return name if is_mixed(scenario["hardware"]) else f"{scenario['devices']:,} x {name}"
+
+
+def _tiers(tiers: list[Json]) -> list[tuple[str, str]]:
+    """What every memory holds, where there are several."""
+    if len(tiers) < 2:
+        return []
+    sizes = [(t["name"], memory_size(t["used_bytes"]), t["usable_bytes"]) for t in tiers]
+    return [(name, used if usable is None else f"{used} of {memory_size(usable)}") for name, used, usable in sizes]
 
 
 def _usd(value: float | None) -> str:

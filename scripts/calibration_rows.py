@@ -144,12 +144,12 @@ def measured_ceilings() -> dict[str, dict[str, float]]:
 
 
 def gather(every: int | None = None) -> Rows:
-    """The shipped rows that count; ``every`` keeps one in so many."""
+    """The shipped rows that count, on devices alone; ``every`` keeps one in so many."""
     found: list[Prediction] = []
     for row in measurements():
         try:
             read = case(row)
-            if not read.doubt:
+            if not read.doubt and read.scenario.host is None:  # constants of hosts are assumptions, not fitted
                 found.append(predict(read))
         except RooflineError:
             continue

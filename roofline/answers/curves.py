@@ -13,6 +13,7 @@ from roofline.answers.report import BatchCurve, Plan, Report
 from roofline.answers.resolve import resolve
 from roofline.answers.speeds import Speeds, bounds, speeds
 from roofline.formulas.bounds import arithmetic_intensity_flops_per_byte
+from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload, choose
 from roofline.performance.serving import service
 from roofline.performance.sharding import Shard
@@ -27,8 +28,8 @@ _MOST_DOUBLINGS = 24
 
 def batch_curve(report: Report) -> BatchCurve:
     """The plan of a report at batches from one to beyond what fits; the limit over all plans, as in the report."""
-    found = resolve(report.scenario)
-    shard = shard_of(report.plan, report.scenario)
+    found = resolve(report.scenario.model_copy(update={"offload": report.offload}))
+    shard = shard_of(report.plan, report.scenario) if found.box is None else WHOLE
     batch = _batches(report.memory.max_batch, report.batch)
     fits = batch <= report.memory.max_batch
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
+from roofline.answers.placing import memory_tiers, series_plan, settled
 from roofline.answers.pooled import decode_scenario, plan_of, with_pools
 from roofline.answers.pools import Pools, pools
-from roofline.answers.report import Bound, Formats, Memory, Phase, Report, Share, Waiting
+from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
@@ -67,11 +68,14 @@ def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -
     RooflineError
         The scenario names something that does not exist or cannot be: one sentence says what would be right.
     """
+    asked = scenario
+    scenario, choice = settled(scenario)
     found = resolve(scenario, constants)
     run = _run(scenario, found)
     sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
     if run.pools is None:
-        return _report(scenario, found, run, sustained)
+        report = _report(scenario, found, run, sustained)
+        return replace(report, scenario=asked, reasons=(*choice, *report.reasons)) if choice else report
     report = _report(decode_scenario(scenario, run.pools), found, run, sustained)
     return with_pools(report, scenario, found, run.pools)
 
@@ -86,7 +90,7 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
     filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
-    plan = plan_of(run.shard, plan_reason(run.choice, found.request))
+    plan = _plan(run, found)
     return Report(
         scenario=scenario,
         model_name=found.model.name,
@@ -124,6 +128,7 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, plan, sustained),
         sources=source_lines(found),
+        offload=scenario.offload,
     )
 
 
@@ -187,6 +192,12 @@ def workload(scenarios: Sequence[Scenario]) -> Workload:
     return Workload(column("input_tokens"), column("output_tokens"), column("batch"), column("request_rate"))
 
 
+def _plan(run: _Run, found: Resolved) -> Plan:
+    if found.box is not None:
+        return series_plan(found)
+    return plan_of(run.shard, plan_reason(run.choice, found.request))
+
+
 def _formats(found: Resolved) -> Formats:
     formats = found.formats
     return Formats(
@@ -214,8 +225,9 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline * run.shard.context),
         fits=fits,
         max_batch=int(room.max_batch),
-        min_devices=None if fits else fewest_devices(scenario, found),
+        min_devices=None if fits or found.box else fewest_devices(scenario, found),
         fitting_weights=None if fits else fitting_weights(scenario, found),
+        tiers=memory_tiers(scenario, found, room, run.batch),
     )
 
 
@@ -240,9 +252,13 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
     for name in _NARROWER_WEIGHTS:
-        if weight_bytes(found.model, name) < now and _carries(
-            asked, served_structure(scenario, found.model, name), scenario.devices, found
-        ):
+        if weight_bytes(found.model, name) >= now:
+            continue
+        if found.box is not None:
+            again = resolve(asked.model_copy(update={"weights": name}))
+            if _carries(asked, again.structure, 1, again):
+                return name
+        elif _carries(asked, served_structure(scenario, found.model, name), scenario.devices, found):
             return name
     return None
 
@@ -300,6 +316,8 @@ def _total(step: StepTime, attribute: str) -> float:
 
 
 def _mfu(step: StepTime, found: Resolved) -> float:
+    if step.parts:  # of the peaks of all machines: the time that their work must take
+        return sum(float(row.compute_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mfu_frac(
             useful_flops=_total(step, "work_flops"),
@@ -310,6 +328,8 @@ def _mfu(step: StepTime, found: Resolved) -> float:
 
 
 def _mbu(step: StepTime, found: Resolved) -> float:
+    if step.parts:
+        return sum(float(row.memory_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mbu_frac(
             traffic_bytes=_total(step, "traffic_bytes"),

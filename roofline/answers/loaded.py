@@ -6,6 +6,7 @@ from roofline.answers.curves import shard_of
 from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.performance.interference import Interference, interference
+from roofline.performance.offload import WHOLE
 from roofline.performance.serving import Setting
 
 
@@ -16,6 +17,6 @@ def under_load(report: Report) -> Interference | None:
     """
     if not report.memory.fits or report.prefill_plan is not None:
         return None
-    found, asked = resolve(report.scenario), report.scenario
-    setting = Setting(found.structure, shard_of(report.plan, report.scenario), found.formats, found.machine)
+    found, asked = resolve(report.scenario.model_copy(update={"offload": report.offload})), report.scenario
+    setting = Setting(found.structure, shard_of(report.plan, asked) if found.box is None else WHOLE, found.formats, found.machine)
     return interference(setting, float(report.batch), float(asked.input_tokens), float(asked.output_tokens), asked.request_rate)

@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.catalog.boxes import load_box
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, hardware_parts, is_mixed
 
 Way = Literal["step", "prompt", "static", "saturated", "concurrency", "rate"]
 """How a row was run: one decode step, one prompt, a static batch, a full server, fixed clients, a fixed arrival rate."""
@@ -22,9 +23,12 @@ _ENGINES = (
     (r"TensorRT-LLM.*(static|v0\.5)", "tensorrt-llm-2023"),
     (r"TensorRT-LLM|NIM", "tensorrt-llm"),
     (r"vLLM", "vllm"),
+    (r"KTransformers v0\.2", "ktransformers-2025-02"),
+    (r"KTransformers", "ktransformers"),
     (r"SGLang|DeepSeek", "sglang-ep"),
     (r"Gaudi", "gaudi"),
     (r"JetStream", "jetstream"),
+    (r"MLX", "mlx"),
     (r"llama\.cpp.*2024", "llama-cpp-2024"),
     (r"llama\.cpp|Ollama", "llama-cpp"),
 )
@@ -92,6 +96,9 @@ def case(row: Measurement) -> Case:
     for name, value in (("hardware_id", row.hardware_id), ("model_id", row.model_id)):
         if not value:
             raise InputError(f"{name} is not known.")
+    fewer = re.search(r"(\d+) routed experts used of (\d+)", row.notes)
+    if fewer is not None and fewer[1] != fewer[2]:
+        raise InputError(f"{fewer[1]} experts a token were used instead of {fewer[2]}: another model than the one named.")
     devices = _whole(row.n_devices, "n_devices", 1)
     prompt, output = _lengths(row)
     batch = _batch(row, devices, prompt)
@@ -120,7 +127,7 @@ def engine_id(row: Measurement) -> str:
         return row.engine
     for pattern, profile in _ENGINES:
         if re.search(pattern, row.engine):
-            apart = profile == "llama-cpp-2024" and load_hardware(row.hardware_id).category == "Apple"
+            apart = profile == "llama-cpp-2024" and load_box(row.hardware_id).category == "Apple"
             return "llama-cpp" if apart else profile
     raise InputError(f"no profile for the engine {row.engine[:60]!r}." if row.engine else "the engine is not known.")
 
@@ -221,11 +228,12 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
         tensor, pipeline = 1, devices
     else:
         tensor = max(1, open_ways)
+    hardware, host = device_and_host(row.hardware_id)
     apart = tensor > 1 and _is_mixture(row) and re.search(r"data-parallel attention|attention-DP", row.notes) is not None
     return Scenario.model_validate(
         {
             "model": row.model_id,
-            "hardware": row.hardware_id,
+            "hardware": hardware,
             "devices": devices,
             "weights": _weights(row.weight_format, engine),
             "kv_cache": _cache(row.kv_format, row.weight_format),
@@ -238,8 +246,19 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
             "expert_parallel": expert if spread else tensor if apart else None,
             "attention_data_parallel": apart,
             "engine": engine,
+            "host": host,
+            "offload": "none" if host is None else "experts" if engine.startswith("ktransformers") else "layers",
         }
     )
+
+
+def device_and_host(hardware: str) -> tuple[str, str | None]:
+    """Devices of a row, and the CPU beside them that holds part of the model: ``rtx4090+2xxeon-6454s``."""
+    if not is_mixed(hardware):
+        return hardware, None
+    parts = [(count, ref, "CPU" in load_hardware(ref).category) for count, ref in hardware_parts(hardware)]
+    named = {is_cpu: "+".join(f"{count}x{ref}" for count, ref, cpu in parts if cpu == is_cpu) for is_cpu in (False, True)}
+    return named[False].removeprefix("1x"), named[True] or None
 
 
 def _weights(text: str, engine: str) -> str | None:

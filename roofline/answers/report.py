@@ -49,6 +49,19 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class MemoryTier:
+    """One memory that holds part of the model: a device, the host, a disk."""
+
+    name: str
+    tier: str
+    used_bytes: float
+    usable_bytes: float | None
+    """None for a disk."""
+    weights_bytes: float
+    kv_cache_bytes: float
+
+
+@dataclass(frozen=True)
 class Memory:
     """Where one device's memory goes; parts sum to ``used``."""
 
@@ -69,6 +82,8 @@ class Memory:
     """Fewest devices that carry this load, where that is more than there are and known."""
     fitting_weights: str | None
     """The widest common weight format in which this load fits, where it does not as asked."""
+    tiers: tuple[MemoryTier, ...] = ()
+    """Every memory that holds part of the model."""
 
     @property
     def used_bytes_per_device(self) -> Floats:
@@ -223,6 +238,8 @@ class Report:
     """Plan of the devices that only prefill; ``plan`` and ``memory`` are then those of the others. ``None``: shared devices."""
     prefill_devices: int = 0
     """Devices of that pool."""
+    offload: str = "none"
+    """What host memory holds: as asked, or as chosen."""
 
 
 @dataclass(frozen=True)

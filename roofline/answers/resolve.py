@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
-from roofline.answers.economics import DevicePrice, market_price
+from roofline.answers.boxes import box_of, box_price, engine_of, placed
+from roofline.answers.economics import DevicePrice
+from roofline.catalog.boxes import box_id, load_box
 from roofline.catalog.engines import load_engine
-from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.catalog.own_constants import with_constants
 from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.offload import Box
 from roofline.performance.served import served_structure
 from roofline.performance.sharding import Request, requested
 from roofline.performance.structure import Structure
@@ -35,6 +37,10 @@ class Resolved:
     request: Request
     price: DevicePrice
     """Of one device on the market."""
+    box: Box | None = None
+    """Devices and host, where parts of the model lie on machines that differ."""
+    engine_notes: tuple[str, ...] = ()
+    """Why the engine is not the usual one."""
 
 
 def resolve(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Resolved:
@@ -54,9 +60,10 @@ def resolve(scenario: Scenario, constants: Mapping[str, float] | None = None) ->
 
 def _found(scenario: Scenario) -> Resolved:
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
-    known = named and catalogue_hardware_id(scenario.hardware) is not None
+    boxes = (scenario.hardware,) if scenario.host is None else (scenario.hardware, scenario.host)
+    known = named and all(box_id(ref) is not None for ref in boxes)
     find = _resolve if known else _resolve.__wrapped__
-    return find(
+    facts = find(
         scenario.model_copy(
             update={
                 "input_tokens": 1,
@@ -69,16 +76,18 @@ def _found(scenario: Scenario) -> Resolved:
             }
         )
     )
+    return facts if facts.box is None else placed(facts, facts.box, scenario)
 
 
 @lru_cache(maxsize=1024)
 def _resolve(scenario: Scenario) -> Resolved:
-    return resolved(scenario, load_model(scenario.model), load_hardware(scenario.hardware))
+    return resolved(scenario, load_model(scenario.model), load_box(scenario.hardware))
 
 
 def resolved(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> Resolved:
     """What a scenario comes to on a model and a device that are already loaded."""
-    engine = load_engine(scenario.engine, accelerator)
+    engine_id, notes = engine_of(scenario, accelerator)
+    engine = load_engine(engine_id, accelerator)
     formats = rates(scenario, model, accelerator, engine)
     return Resolved(
         model=model,
@@ -88,5 +97,7 @@ def resolved(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> 
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),
-        price=market_price(accelerator),
+        price=box_price(scenario, accelerator),
+        box=box_of(scenario, model, engine_id),
+        engine_notes=notes,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,12 @@ def _ends(times: Times, rates: Times) -> Times:
 
 
 def shares(step: StepTime) -> dict[Bound, Floats]:
-    """Expected time of a step by what takes it: a row belongs to the larger of its two times."""
+    """Expected time of a step by what takes it: a row belongs to the larger of its two times.
+
+    Of machines in series, a part in host memory counts as the host's, and the hand-over between parts as network.
+    """
+    if step.parts:
+        return _shares_of_parts(step)
     compute: Floats = 0.0
     memory: Floats = 0.0
     for row in step.rows:
@@ -160,6 +166,16 @@ def shares(step: StepTime) -> dict[Bound, Floats]:
         network = network + item.transfer_s
     waiting = step.expected_s - compute - memory - network - step.host_s
     return {"compute": compute, "memory": memory, "network": network, "latency": waiting, "host": step.host_s}
+
+
+def _shares_of_parts(step: StepTime) -> dict[Bound, Floats]:
+    total: dict[Bound, Floats] = dict.fromkeys(get_args(Bound), 0.0)
+    for part in step.parts:
+        for bound, seconds in shares(part).items():
+            name: Bound = "host" if part.on_host else bound
+            total[name] = total[name] + seconds
+    total["network"] = total["network"] + np.maximum(step.expected_s - sum(total.values(), 0.0), 0.0)
+    return total
 
 
 def ranked(step: StepTime) -> tuple[Share, ...]:

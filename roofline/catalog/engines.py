@@ -24,7 +24,9 @@ _LINK_NAMES = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"
 def _profiles() -> dict[str, EngineProfile]:
     text = (resources.files("roofline.catalog") / "data" / "engines.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
-    whole = {key: {**tables.get(entry.pop("base", key), {}), **entry} for key, entry in tables.items()}
+    whole: dict[str, dict[str, object]] = {}
+    for key, entry in tables.items():  # a base comes before its variants
+        whole[key] = {**whole.get(entry.pop("base", key), {}), **entry}
     return {key: EngineProfile.model_validate({"id": key, **entry}) for key, entry in whole.items()}
 
 
@@ -63,7 +65,7 @@ def base_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
 def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
     """The profile of this id with the constants fitted for the device's architecture and link."""
     base = base_engine(ref, accelerator)
-    if base.kind == "cpu":
+    if base.kind == "cpu" or base.is_ideal:
         return base
     return _calibrated(base.id, accelerator.id, accelerator.architecture, link_kind(accelerator))
 
@@ -92,7 +94,7 @@ def _calibrated(ref: str, device: str, architecture: str, link: str) -> EnginePr
     # a later table wins: class mean, then architecture, then engine, then link
     links = fit.links.get(f"{link}, {ref}") or fit.links.get(link) or fit.links["mean"]
     found: dict[str, Fitted] = {**fit.links["mean"], **means, **own, **software, **links}
-    is_known = bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
+    is_known = base.is_measured and bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
     bands = (fit.known if is_known else fit.unknown)[base.kind]
     update: dict[str, object] = {name: _constant(base, name, found, own, fit, device) for name in found if name in _FITTED}
     update |= {
@@ -167,7 +169,9 @@ def _sentences(
         lines.append(
             f"No measurement of {architecture or 'this architecture'} under a {base.kind} engine: class means, with a wider band."
         )
-    if not software and base.id != "serving" and base.kind == "serving":
+    if not base.is_measured:
+        lines.append(f"Constants of {base.name} are borrowed from the class of {base.kind} engines, with a wider band.")
+    elif not software and base.id != "serving" and base.kind == "serving":
         lines.append(f"No measurement of {base.name}: launch times are class means, with a wider band.")
     parts = [f"{name} {e.left_out_median:.0%} / {e.left_out_p90:.0%}" for name, e in fit.errors.items()]
     lines.append(f"Error with the source left out of the fit, median / 90th percentile: {', '.join(parts)}.")

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from roofline.answers.anatomy import own_model
+from roofline.catalog.boxes import box_devices, box_id, box_name
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
-from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
+from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
@@ -66,8 +67,8 @@ def _own_words(ref: str) -> str:
 
 def hardware_words(ref: str) -> str:
     """A device as its maker calls it; what is not in the catalogue as typed."""
-    found = catalogue_hardware_id(ref)
-    return ref if found is None else load_hardware(found).name
+    found = box_id(ref)
+    return ref if found is None else box_name(box_devices(found))
 
 
 def format_words(ref: str, role: str) -> str:
@@ -124,7 +125,7 @@ def _model(ref: str) -> str:
 
 
 def _hardware(ref: str) -> str:
-    found = catalogue_hardware_id(ref)
+    found = box_id(ref)
     if found is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
     return found

@@ -107,5 +107,16 @@ DIVIDING = (
         "Each step is cut into two halves, one computing while the other communicates.",
     ),
 )
-EXTRAS = (*SERVING, *DIVIDING)
+PLACES = (
+    Extra(
+        "offload",
+        "In host memory",
+        "text",
+        "What the memory of the host holds: layers, layers:20, experts, experts:0.5, cache, or auto. Empty: nothing.",
+    ),
+    Extra("host", "Host CPU", "text", "Id of the catalogue with its sockets, such as 2xepyc-9654. Empty: a usual one."),
+    Extra("host_memory_gib", "Host memory (GiB)", "decimal", "Empty: the most its CPU takes.", 32.0),
+    Extra("disk_gb_per_s", "Disk (GB/s)", "decimal", "Rate at which weights beyond host memory are read. Empty: no disk.", 1.0),
+)
+EXTRAS = (*SERVING, *DIVIDING, *PLACES)
 """All of them; each field of a scenario has either a control of its own or a row here."""

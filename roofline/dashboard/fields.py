@@ -7,7 +7,7 @@ from typing import Any
 
 from roofline.dashboard.extras import DIVIDING, EXTRAS
 from roofline.errors import InputError
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, is_mixed, total
 
 AUTO = "auto"
 """Option of a list that leaves the choice to the program."""
@@ -79,6 +79,8 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
             problems[name] = f"{problem} {_used(name, good[name])}"
     if good["request_rate"] is not None:
         good["batch"] = None
+    if is_mixed(good["hardware"]):
+        good["devices"] = total(good["hardware"])[0]  # a mixed box counts its own devices
     return Scenario.model_validate(good), problems
 
 

@@ -9,9 +9,9 @@ import streamlit as st
 
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
-from roofline.catalog.hardware import load_hardware
+from roofline.catalog.boxes import load_box
 from roofline.dashboard import choices
-from roofline.dashboard.extras import DIVIDING, SERVING, Extra
+from roofline.dashboard.extras import DIVIDING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import key, own_models, set_controls
 from roofline.dashboard.text import esc
@@ -63,6 +63,7 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
         _formats(scenario, report, problems)
         _plan(scenario, report, problems)
         _extras("Serving", SERVING, scenario, problems)
+        _extras("Host and disk", PLACES, scenario, problems)
         _money(scenario, report, problems)
 
 
@@ -183,7 +184,7 @@ def _money(scenario: Scenario, report: Report | None, problems: Problems) -> Non
     per_hour = None if report is None else report.cost.usd_per_device_hour
     price = "no price known" if per_hour is None else f"{sig(per_hour)} USD per device-hour"
     names = ("usd_per_device_hour", "utilisation", "memory_gib")
-    device = load_hardware(scenario.hardware)
+    device = load_box(scenario.hardware)
     if device.configurable_memory:
         help_memory = "Memory bought with one device. Empty: the most it takes."
         _decimal("memory_gib", "Memory fitted (GiB per device)", help_memory, 8.0, optional=True)

@@ -45,10 +45,10 @@ def with_prompt_draft(
 def _after(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats) -> StepTime:
     """A step preceded by ``n`` draft steps; ``turns`` is how many micro-batches the same devices draft for in a cycle."""
     scheduled = 0.0 if draft.is_module else n
-    return StepTime(
+    return replace(
+        step,
         rows=step.rows + tuple(_rows_of(row, n, turns) for row in one.rows),
         network=step.network + tuple(_network_of(item, n, turns) for item in one.network),
-        passes=step.passes,
         n_steps=step.n_steps + scheduled * one.n_steps,
         n_sequence_steps=step.n_sequence_steps + scheduled * one.n_sequence_steps,
         layer_latency_s=step.layer_latency_s + n * turns * one.layer_latency_s,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roofline.formulas.memory import paged_tokens
 from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence, state_bytes_per_sequence
-from roofline.performance.machine import Machine, Rates
+from roofline.performance.machine import Machine, Rates, Segment
+from roofline.performance.parts import together
 from roofline.performance.sharding import Shard
 from roofline.performance.shortcuts import Draft
 from roofline.performance.structure import Structure
@@ -53,7 +54,9 @@ def held_sequences(batch: Floats, share: Floats) -> Floats:
 def footprint(
     structure: Structure, n_tokens: Floats, prompt_tokens: Floats, shard: Shard, formats: Rates, machine: Machine
 ) -> Footprint:
-    """Bytes of one device when each sequence may grow to ``n_tokens``."""
+    """Bytes of one device when each sequence may grow to ``n_tokens``; of the fullest where machines differ."""
+    if machine.segments:
+        return _fullest_device(footprints(n_tokens, prompt_tokens, shard, machine))
     engine, per_element = machine.engine, formats.cache_bytes_per_element
     shortcuts = structure.shortcuts
     beside, draft_least, draft_cache = _draft_bytes(shortcuts.draft, n_tokens, shard, per_element, engine)
@@ -98,7 +101,30 @@ def _draft_bytes(
 
 def _widest_stage_frac(structure: Structure, shard: Shard) -> Floats:
     """Share of the layers that the widest stage of a pipeline holds."""
-    return np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
+    stages, n = np.asarray(shard.pipeline), max(structure.n_layers, 1.0)
+    return np.where(stages > 1, np.ceil(n / stages) / n, 1.0)
+
+
+def footprints(n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: Machine) -> tuple[tuple[str, str, Footprint], ...]:
+    """Every memory that holds part of a model: its name, its tier and its bytes."""
+    pools: dict[str, list[Segment]] = {}
+    for segment in machine.segments:
+        pools.setdefault(segment.pool, []).append(segment)
+    found: list[tuple[str, str, Footprint]] = []
+    for name, parts in pools.items():
+        first, held = parts[0], together(tuple(part.structure for part in parts))
+        if found:
+            held = replace(held, shortcuts=replace(held.shortcuts, draft=None))  # a draft lies in the first memory
+        room = footprint(held, n_tokens, prompt_tokens, shard, first.formats, first.machine)
+        found.append((name, first.tier, room))
+    return tuple(found)
+
+
+def _fullest_device(rooms: tuple[tuple[str, str, Footprint], ...]) -> Footprint:
+    """The device with the least room, and the most sequences that every memory has room for."""
+    least = min((room.max_batch for _, _, room in rooms), key=lambda most: float(np.min(most)))
+    device = min((room for _, tier, room in rooms if tier == "device"), key=lambda room: float(np.min(room.max_batch)))
+    return replace(device, max_batch=least)
 
 
 def reserved_bytes_per_sequence(
@@ -147,8 +173,8 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
         else:
             ends.append(share)
     stage = _widest_stage_frac(structure, shard)
-    together: Floats = sum(ends, 0.0)
+    joint: Floats = sum(ends, 0.0)
     apart: Floats = 0.0
     for end in ends:
         apart = np.maximum(apart, end)
-    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, together) + structure.resident_bytes / shard.tensor
+    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, joint) + structure.resident_bytes / shard.tensor

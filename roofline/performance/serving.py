@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
-from roofline.performance.ledger import Load, ledger
+from roofline.performance.ledger import Load
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.overlap import n_pieces, overlapped, piece
+from roofline.performance.segments import pipeline_fill_frac, prompt_times, slowest_limit_s, stack_step
 from roofline.performance.sharding import Shard
 from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.structure import Structure
-from roofline.performance.timing import StepTime, step_time
+from roofline.performance.timing import StepTime
 from roofline.units import Floats
 
 
@@ -64,7 +65,7 @@ def prefill_step(
     """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
     load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
     passes = np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
-    step = Setting(structure, shard, formats, machine).step(load, (load,), passes)
+    step = Setting(structure, shard, formats, machine).step(load, (load,), passes, may_stream=True)
     return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
 
 
@@ -83,27 +84,27 @@ def service(
     computed = structure.shortcuts.computed_tokens(prompt_tokens)
     prefill = prefill_step(structure, shard, formats, machine, computed, prompt_tokens - computed)
     stages = shard.pipeline
-    limit_prompt = prefill.limit_s / stages
-    expected_prompt = prefill.expected_s / stages
-    fill = pipeline_fill_frac(prefill.passes, stages)
+    between, first = prompt_times(prefill, stages, machine)
     share = batch / stages / shard.groups
     steps = output_tokens / structure.shortcuts.tokens_per_step
-    compute = share * prefill.limit_compute_s + steps * decode.limit_compute_s
-    memory = share * _cache_limit_s(prefill) + steps * decode.limit_memory_s
-    wire = share * prefill.limit_network_s + steps * decode.limit_network_s
-    longest = np.maximum(steps * decode.limit_s, np.maximum(compute, memory))
+    longest = steps * decode.limit_s
+    for reading, writing in zip(prefill.parts or (prefill,), decode.parts or (decode,), strict=True):
+        compute = share * reading.limit_compute_s + steps * writing.limit_compute_s
+        memory = share * _cache_limit_s(reading) + steps * writing.limit_memory_s
+        wire = share * reading.limit_network_s + steps * writing.limit_network_s
+        longest = np.maximum(np.maximum(longest, np.maximum(compute, memory)), wire)
+    whole = np.maximum(batch * between / shard.groups, first) + steps * decode.expected_s
     return Service(
         computed_tokens=computed,
         prefill=prefill,
         decode=decode,
         tokens_per_step=structure.shortcuts.tokens_per_step,
-        limit_ttft_s=limit_prompt,
-        expected_ttft_s=prefill.expected_s * fill,
-        limit_prompt_s=limit_prompt,
-        expected_prompt_s=expected_prompt,
-        limit_request_s=np.maximum(longest, wire),
-        expected_request_s=np.maximum(batch * expected_prompt / shard.groups, prefill.expected_s * fill)
-        + steps * decode.expected_s,
+        limit_ttft_s=prefill.limit_s / stages,
+        expected_ttft_s=first,
+        limit_prompt_s=slowest_limit_s(prefill) / stages,
+        expected_prompt_s=between,
+        limit_request_s=longest,
+        expected_request_s=longest if machine.engine.is_ideal else whole,
     )
 
 
@@ -125,8 +126,6 @@ def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
     return np.asarray(prompt_tokens) + np.floor(np.asarray(output_tokens) / 2.0)
 
 
-FILL_FRAC = 0.8
-"""Share of a chunk's time that the next stage can hide; the rest is handed on in turn."""
 MIXED_STEP_TOKENS = 8192.0
 """Most prompt tokens that serving engines add to one step of running sequences."""
 SCHEDULER_SEQUENCES = 2048.0
@@ -134,15 +133,6 @@ SCHEDULER_SEQUENCES = 2048.0
 WAVES = 8.0
 """Batches' worth of requests below which the last, partial one is felt."""
 _ROUNDS = 60
-
-
-def pipeline_fill_frac(n_chunks: Floats, n_stages: Floats) -> Floats:
-    """Time of a prompt over stages, relative to one device that runs all of them.
-
-    >>> float(pipeline_fill_frac(1.0, 4.0)), float(pipeline_fill_frac(4.0, 1.0))
-    (1.0, 1.0)
-    """
-    return 1.0 - FILL_FRAC + FILL_FRAC * (n_chunks + n_stages - 1.0) / (n_chunks * n_stages)
 
 
 @dataclass(frozen=True)
@@ -154,18 +144,19 @@ class Setting:
     formats: Rates
     machine: Machine
 
-    def step(self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False) -> StepTime:
-        """A step whose matrices see all of a load, and whose caches belong to its parts."""
-        whole = self._undivided(load, parts, passes, cycle)
+    def step(
+        self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False, may_stream: bool = False
+    ) -> StepTime:
+        """A step whose matrices see all of a load, and whose caches belong to its parts; see `stack_step`."""
+        whole = self._undivided(load, parts, passes, cycle, may_stream)
         if not self.shard.two_batch:
             return whole
         pieces = n_pieces(load)
         halves = tuple(piece(part, pieces) for part in parts)
-        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle), pieces)
+        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
 
-    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool) -> StepTime:
-        rows = ledger(self.structure, load, parts, self.shard, self.formats)
-        return step_time(rows, self.structure, load, self.shard, self.formats, self.machine, passes, cycle)
+    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool, may_stream: bool) -> StepTime:
+        return stack_step(self.structure, load, parts, self.shard, self.formats, self.machine, passes, cycle, may_stream)
 
     def decode(self, batch: Floats, context: Floats) -> StepTime:
         """One decode step."""
@@ -207,9 +198,10 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     shard = setting.shard
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
-    passes = np.maximum(1.0, tokens / shard.groups / shard.context / chunk)
-    step = setting.step(load, (load,), passes)
-    return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
+    step = setting.step(load, (load,), np.maximum(1.0, tokens / shard.groups / shard.context / chunk), may_stream=True)
+    if step.parts:
+        return Course(((prompt_times(step, 1.0, setting.machine)[1] / step.expected_s, step),))
+    return Course(((pipeline_fill_frac(step.passes, shard.pipeline), step),))
 
 
 def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:

@@ -72,11 +72,13 @@ class Structure:
     matrices: tuple[MatrixTerm, ...]
     attends: tuple[AttendTerm, ...]
     recurrences: tuple[RecurrenceTerm, ...]
-    mixer_reductions: int
+    n_layers: float
+    """Layers in the stack, or of the part that this is."""
+    mixer_reductions: float
     """All-reduces a step needs after mixers under tensor parallelism."""
-    dense_reductions: int
+    dense_reductions: float
     """The same after dense feed-forwards."""
-    expert_reductions: int
+    expert_reductions: float
     """The same after expert blocks."""
     routing: Routing | None
     stream_size: int
@@ -87,11 +89,6 @@ class Structure:
     """Stored numbers, towers included."""
     shortcuts: Shortcuts = PLAIN
     """How it is served: what a step need not compute."""
-
-    @property
-    def n_layers(self) -> int:
-        """Layers in the stack."""
-        return self.model.n_layers
 
 
 @lru_cache(maxsize=512)
@@ -120,6 +117,7 @@ def structure(model: ModelSpec, weights: str | None) -> Structure:
         matrices=_merged(matrices),
         attends=tuple(AttendTerm(a, n) for a, n in attends.items()),
         recurrences=tuple(RecurrenceTerm(r, n) for r, n in recurrences.items()),
+        n_layers=model.n_layers,
         mixer_reductions=mixers,
         dense_reductions=dense,
         expert_reductions=experts,

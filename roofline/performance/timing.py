@@ -14,7 +14,7 @@ unpacked weights and of scores where an engine keeps them in memory, N weights u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,7 @@ MATVEC_TOKENS = 16.0
 """Tokens up to which products run as matrix times vector, straight from stored weights."""
 PACKED_BYTES = 1.9
 """Weights below this many bytes each are packed."""
+_TINY_S = 1e-30
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class StepTime:
     limit_network_s: Floats
     limit_s: Floats
     expected_s: Floats
+    parts: tuple[StepTime, ...] = ()
+    """Steps of the machines that share the model, where there are several; the numbers above are then sums."""
+    on_host: bool = False
+    """Whether host memory sets the pace of this part."""
 
 
 def step_time(
@@ -98,6 +103,8 @@ def step_time(
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
     device, compute, memory, busy = _on_device(timed)
     wire, talk = _between_devices(network, passes)
+    if engine.is_ideal:
+        network = _beyond(network, device, wire)
     return StepTime(
         rows=timed,
         network=network,
@@ -110,8 +117,14 @@ def step_time(
         limit_memory_s=memory,
         limit_network_s=wire,
         limit_s=np.maximum(device, wire),
-        expected_s=busy + talk + latency + host,
+        expected_s=np.maximum(device, wire) if engine.is_ideal else busy + talk + latency + host,
     )
+
+
+def _beyond(network: tuple[NetworkTime, ...], device_s: Floats, wire_s: Floats) -> tuple[NetworkTime, ...]:
+    """Collectives with only the time that the work of the device does not hide."""
+    seen = np.maximum(wire_s - device_s, 0.0) / np.maximum(wire_s, _TINY_S)
+    return tuple(replace(item, transfer_s=item.transfer_s * seen) for item in network)
 
 
 def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats]:
@@ -147,6 +160,8 @@ def peak_of(op: Op, formats: Rates) -> float:
 
 def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: Floats) -> OpTime:
     peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
+    if machine.engine.is_ideal:
+        return _ideal_time(op, peak, bandwidth, repeats)
     limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
     limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
     fullest = op.fullest
@@ -166,6 +181,14 @@ def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: 
         repeats=repeats,
         expected_s=soft_maximum_s(first_s=soft_maximum_s(first_s=busy, second_s=moving), second_s=unpacking),
     )
+
+
+def _ideal_time(op: Op, peak: float, bandwidth: float, repeats: Floats) -> OpTime:
+    """A row whose expectation is its limit."""
+    compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
+    memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
+    longer = np.maximum(compute, memory)
+    return OpTime(op, compute, memory, longer, compute, memory, 0.0, longer, repeats)
 
 
 def _reached_peak(op: Op, formats: Rates, machine: Machine) -> float:

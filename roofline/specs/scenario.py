@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator, model_validator
 
 from roofline.specs.lora import Adapters
+from roofline.specs.offload import parsed_offload
 from roofline.specs.question import Question
 from roofline.specs.speculation import Speculation
 
@@ -28,6 +29,41 @@ def counted(hardware: str) -> tuple[int | None, str]:
     """
     found = _COUNTED.fullmatch(hardware.strip())
     return (int(found[1]), found[2]) if found else (None, hardware)
+
+
+def hardware_parts(hardware: str) -> tuple[tuple[int, str], ...]:
+    """Counts and ids of a box with several kinds of devices; one part where there is one kind.
+
+    >>> hardware_parts("2xrtx3090+rtx4090"), hardware_parts("rtx4090")
+    (((2, 'rtx3090'), (1, 'rtx4090')), ((1, 'rtx4090'),))
+    """
+    if hardware.lower().endswith((".yaml", ".yml")):
+        return ((1, hardware),)
+    found: dict[str, int] = {}
+    for text in hardware.split("+") if is_mixed(hardware) else [hardware]:
+        count, ref = counted(text)
+        found[ref.strip()] = found.get(ref.strip(), 0) + (count or 1)
+    return tuple((count, ref) for ref, count in found.items())
+
+
+def is_mixed(hardware: str) -> bool:
+    """Whether a reference names several kinds of devices: parts joined by a plus sign that each say something."""
+    parts = hardware.split("+")
+    is_file = hardware.lower().endswith((".yaml", ".yml"))
+    return len(parts) > 1 and all(part.strip() for part in parts) and not is_file
+
+
+def total(hardware: str) -> tuple[int | None, str]:
+    """Devices a reference counts, where it does, and the reference without a count that stands for all of it.
+
+    >>> total("16xh100-sxm"), total("2xrtx3090 + rtx4090"), total("rtx3090+rtx3090")
+    ((16, 'h100-sxm'), (3, '2xrtx3090+1xrtx4090'), (2, 'rtx3090'))
+    """
+    if not is_mixed(hardware):
+        return counted(hardware)
+    parts = hardware_parts(hardware)
+    n_devices = sum(count for count, _ in parts)
+    return n_devices, parts[0][1] if len(parts) == 1 else "+".join(f"{count}x{ref}" for count, ref in parts)
 
 
 class Scenario(Question):
@@ -89,6 +125,16 @@ class Scenario(Question):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
+    offload: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        default="none", description="what host memory holds: none, layers, layers:N, experts, experts:SHARE, cache or auto"
+    )
+    host: Reference | None = Field(default=None, description="CPU of the host, with its sockets; None: a usual one")
+    host_memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
+        default=None, description="memory of the host, GiB; None: the most its CPU takes"
+    )
+    disk_gb_per_s: Annotated[float, Field(gt=0, le=1e5)] | None = Field(
+        default=None, description="rate at which weights beyond host memory are read in every step, GB/s; None: they must fit"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -96,7 +142,7 @@ class Scenario(Question):
         """Read ``16xh100-sxm`` as 16 devices."""
         if not isinstance(values, dict) or not isinstance(values.get("hardware"), str):
             return values
-        count, hardware = counted(values["hardware"])
+        count, hardware = total(values["hardware"])
         if count is None:
             return values
         if values.get("devices", count) not in (count, str(count)):
@@ -108,6 +154,12 @@ class Scenario(Question):
     def _best_split(cls, value: Any) -> Any:  # noqa: ANN401
         """Read ``auto`` as the best split."""
         return 0 if value == "auto" else value
+
+    @model_validator(mode="after")
+    def _offload_is_known(self) -> Scenario:
+        if self.offload != "none":
+            parsed_offload(self.offload)
+        return self
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

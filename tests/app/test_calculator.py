@@ -320,6 +320,7 @@ def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
         {"prefix_hit": 0.5, "forced_output": 0.3},
         {"prefill_devices": 2},
         {"prefill_devices": 0},
+        {"offload": "layers:4", "host": "2xepyc-9654", "host_memory_gib": 256.0, "disk_gb_per_s": 7.0},
         {"speculative": "mtp:1@0.85"},
         {"adapters": "8x16"},
     ],
@@ -343,3 +344,18 @@ def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
     scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))
     assert scenario.devices == 3
     assert problems == {"devices": "Devices must be a whole number. The page still shows 3."}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"hw": "rtx4090", "n": "1", "w": "q4_k_m", "batch": "1", "off": "layers", "host": "ryzen-9950x"},
+        {"hw": "2xrtx3090+1xrtx4090", "n": "3", "w": "q4_k_m", "batch": "1"},
+    ],
+)
+def test_a_link_with_a_host_or_a_mixed_box_keeps_its_answer(query: dict[str, str]) -> None:
+    given = {"v": "1", "model": "llama-3.3-70b", "in": "512", "out": "256", **query}
+    app = opened(**given)
+    assert not app.exception
+    assert link.decode(address(app)).scenario == link.decode(given).scenario
+    assert evaluate(link.decode(given).scenario).sentence.split(":")[0] in html(app)

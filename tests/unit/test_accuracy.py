@@ -49,7 +49,8 @@ def test_the_headline_is_what_the_rows_say() -> None:
     whole = trust(found, calibration())
     ratios = np.array([r.expected / r.measured for r in found.rows if r.valid])
     errors = np.abs(ratios - 1)
-    assert whole.n == len(errors) == calibration().n_rows
+    assert whole.n == len(errors)
+    assert calibration().n_rows == sum(r.valid and "+" not in r.hardware for r in found.rows), "constants of hosts are not fitted"
     assert np.mean(errors <= whole.median_error) == pytest.approx(0.5, abs=0.002)
     assert np.mean(errors <= whole.p90_error) == pytest.approx(0.9, abs=0.002)
     assert whole.inside_band == pytest.approx(np.mean([r.low <= r.measured <= r.high for r in found.rows if r.valid]))
@@ -227,7 +228,7 @@ def test_the_figure_shows_every_row_over_the_diagonal() -> None:
         for trace in marks:
             low, high = (10**end for end in spec["layout"][trace["xaxis"].replace("x", "xaxis")]["range"])
             assert all(low < value < high for value in (*trace["x"], *trace["y"]))
-    assert "1,140 public" in accuracy_alt(public, own, "")
+    assert f"{len(public):,} public" in accuracy_alt(public, own, "")
 
 
 def test_times_are_drawn_in_seconds_and_names_are_escaped() -> None:

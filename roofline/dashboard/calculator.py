@@ -12,7 +12,7 @@ from roofline.dashboard import state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
-from roofline.dashboard.fields import FREE
+from roofline.dashboard.fields import AUTO
 from roofline.dashboard.model_blocks import short_format_name
 from roofline.dashboard.shell import FaultError, Frame, fault_html
 from roofline.dashboard.text import esc, heading, notice
@@ -42,7 +42,7 @@ def _refused(frame: Frame) -> None:
     text = str(frame.error)
     st.html(notice("No answer for this", esc(text[:1].upper() + text[1:])))
     if isinstance(frame.error, PlanError):
-        st.button("Let the program choose the plan", on_click=state.set_some, args=(FREE,))
+        st.button("Let the program choose the plan", on_click=state.set_some, args=({"plan": AUTO},))
 
 
 _LEAST_TO_DRAW = 4

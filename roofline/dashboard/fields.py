@@ -32,13 +32,8 @@ _LABELS: dict[str, str] = {
     "hardware": "Hardware",
 }
 
-CARRIED = ("context_parallel", "expert_skew", "two_batch_overlap", "prefill_devices")
-"""Fields that a link brings along and no control shows: kept as they came."""
-
 Values = dict[str, Any]
 """Control name -> what it shows."""
-FREE: Values = {"plan": AUTO, **{name: Scenario.model_fields[name].default for name in CARRIED}}
-"""A plan left to the program."""
 
 
 def control_values(scenario: Scenario) -> Values:
@@ -60,7 +55,6 @@ def control_values(scenario: Scenario) -> Values:
         "plan": MANUAL if manual else AUTO,
         **{name: getattr(scenario, name) for name in KNOBS},
         "attention_data_parallel": AUTO if adp is None else "yes" if adp else "no",
-        **{name: getattr(scenario, name) for name in CARRIED},
         "memory_gib": scenario.memory_gib,
         "usd_per_device_hour": scenario.usd_per_device_hour,
         "utilisation": round(scenario.utilisation * _PERCENT, 6),
@@ -99,7 +93,6 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "request_rate": _required(values["request_rate"]) if values["load"] == "rate" else None,
         **{name: values[name] if manual else None for name in KNOBS},
         "attention_data_parallel": {"yes": True, "no": False}.get(values["attention_data_parallel"]) if manual else None,
-        **{name: values[name] for name in CARRIED},
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,

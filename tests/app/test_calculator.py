@@ -297,23 +297,6 @@ def test_a_request_rate_takes_the_place_of_the_batch() -> None:
     assert address(app)["batch"] == "most"
 
 
-def test_what_a_link_asks_of_a_plan_is_kept_through_an_edit() -> None:
-    app = opened(model="deepseek-v3", hw="h200-sxm", n="32", skew="1.5", cp="2", tbo="1", pd="0", batch="64")
-    app.number_input(key="in_batch").set_value(96).run()
-    assert {name: address(app)[name] for name in ("skew", "cp", "tbo", "pd", "batch")} == {
-        "skew": "1.5", "cp": "2", "tbo": "1", "pd": "0", "batch": "96",
-    }  # fmt: skip
-    assert not app.exception
-
-
-def test_a_skew_without_experts_is_told_and_can_be_undone() -> None:
-    app = opened(model="llama-3.1-8b", skew="2")
-    assert "no experts" in html(app)
-    next(b for b in app.button if b.label == "Let the program choose the plan").click().run()
-    assert "skew" not in address(app)
-    assert len(values(app)) == 4
-
-
 def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
     shown = {**control_values(DEFAULT), "devices": None}
     scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))

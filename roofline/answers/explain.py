@@ -72,7 +72,7 @@ def _total(report: Report) -> Explanation:
             Input("sequences at once", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),
             Input("step", duration(step), "see tokens per second for one user"),
             Input(
-                "when prompts share the devices",
+                "when prompts share the devices" if report.prefill_plan is None else "as fast as prompts come",
                 f"{significant(float(report.expected.request_output_tokens_per_s))} tokens/s",
                 "ledger",
             ),
@@ -83,7 +83,9 @@ def _total(report: Report) -> Explanation:
 
 def _cost(report: Report) -> Explanation:
     cost, scenario = report.cost, report.scenario
-    rate = float(report.expected.output_tokens_per_s)
+    apart = report.prefill_plan is not None
+    rate = float(report.expected.request_output_tokens_per_s if apart else report.expected.output_tokens_per_s)
+    devices = scenario.devices - report.prefill_devices
     share = f"{scenario.utilisation:g}"
     price = "unknown" if cost.usd_per_device_hour is None else f"{cost.usd_per_device_hour:.3g} USD/h"
     shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
@@ -91,14 +93,14 @@ def _cost(report: Report) -> Explanation:
         title="USD per million output tokens",
         equation="n x price / (3600 x rate x utilisation) x 1,000,000"
         + (" x the share of device time that decode takes" if scenario.request_rate else ""),
-        substituted=f"{scenario.devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
+        substituted=f"{devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
         inputs=(
             Input("price of a device", price, cost.basis),
-            Input("devices", f"{scenario.devices:,}", "yours"),
+            Input("devices", f"{devices:,}", "those that decode" if apart else "yours"),
             Input(
                 "output rate",
                 f"{significant(rate)} tokens/s",
-                "decode alone: the devices' time is charged to what it makes",
+                "as fast as prompts come" if apart else "decode alone: the devices' time is charged to what it makes",
             ),
             Input("utilisation", f"{scenario.utilisation:.0%}", "yours"),
         ),

@@ -74,7 +74,7 @@ class Op:
         """Weights multiplied with, each once: FLOPs per token over two."""
         return self.work_flops / (2.0 * np.maximum(self.tokens, 1e-9))
 
-    @cached_property
+    @property
     def fullest(self) -> Op:
         """The row of the device that has most to do."""
         if isinstance(self.fullest_visits, float) and self.fullest_visits == 1.0:

@@ -11,7 +11,7 @@ from roofline.performance.context import exchange_bytes
 from roofline.performance.imbalance import load_ratio
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, own_positions
 from roofline.performance.machine import Machine, Rates
-from roofline.performance.reduction import link_bytes_per_s, n_nodes, reduction_limit_s, reduction_s, sent_bytes
+from roofline.performance.reduction import link_bytes_per_s, n_nodes, reduction
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.units import Floats
@@ -56,15 +56,15 @@ def collectives(structure: Structure, load: Load, shard: Shard, formats: Rates, 
 
 def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:
     ways = shard.tensor
-    transfer, waits = reduction_s(payload, ways, machine)
+    one = reduction(payload, ways, machine)
     split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
     return NetworkTime(
         name="network/all_reduce",
         count=float(np.max(np.asarray(reductions * split))),
-        network_bytes=reductions * sent_bytes(payload, ways, machine),
-        limit_s=reductions * reduction_limit_s(payload, ways, machine),
-        transfer_s=reductions * transfer,
-        latency_s=reductions * split * waits,
+        network_bytes=reductions * one.sent_bytes,
+        limit_s=reductions * one.limit_s,
+        transfer_s=reductions * one.transfer_s,
+        latency_s=reductions * split * one.latency_s,
     )
 
 
@@ -89,7 +89,7 @@ def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Ma
     )
     total = shard.exchanges * structure.expert_reductions * sent
     link = link_bytes_per_s(ways, machine)
-    fullest = np.where(nodes > 1.0, 1.0, load_ratio(routing, shard))
+    fullest = 1.0 if shard.expert_skew == 1.0 else np.where(nodes > 1.0, 1.0, load_ratio(routing, shard))
     return NetworkTime(
         name="network/expert_exchange",
         count=float(structure.expert_reductions) if np.any(np.asarray(shard.exchanges) > 0) else 0.0,

@@ -49,6 +49,18 @@ def test_more_skew_is_never_faster_and_leaves_the_limit(load: dict[str, object],
 
 @settings(max_examples=60, deadline=None)
 @given(loads)
+def test_asking_for_nothing_changes_nothing(load: dict[str, object]) -> None:
+    plain = evaluate(Scenario(**load))
+    nothing = Scenario(**load, context_parallel=1, expert_skew=1.0, two_batch_overlap=False, prefill_devices=None)
+    asked = evaluate(nothing)
+    for name in ("limit", "expected", "expected_low", "expected_high"):
+        np.testing.assert_equal(vars(getattr(asked, name)), vars(getattr(plain, name)))
+    assert asked.plan == plain.plan
+    assert asked.memory == plain.memory
+
+
+@settings(max_examples=60, deadline=None)
+@given(loads)
 def test_two_halves_leave_the_limit(load: dict[str, object]) -> None:
     plain, halved = (evaluate(Scenario(**load, tensor_parallel=8, two_batch_overlap=t)) for t in (False, True))
     holds(halved)

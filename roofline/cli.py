@@ -18,6 +18,8 @@ from typer.core import TyperGroup
 from roofline import link as links
 from roofline.answers.catalogs import catalog_json
 from roofline.answers.evaluate import evaluate
+from roofline.answers.measure import measure as measure_here
+from roofline.answers.measure import measurement_json, write_entry
 from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
@@ -27,7 +29,7 @@ from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted
-from roofline.texts import estimate_text, hardware_text, model_text, table_text, validation_text
+from roofline.texts import estimate_text, hardware_text, measure_text, model_text, table_text, validation_text
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
@@ -223,6 +225,19 @@ def validate(
 ) -> None:
     """Predictions against public measurements, with errors by kind, source, hardware and engine."""
     _answer(validation_json(compare_all(csv)), as_json, validation_text)
+
+
+@app.command()
+def measure(
+    out: Annotated[Path | None, typer.Option(help="Write the entry to FILE.yaml, for --hardware and the dashboard.")] = None,
+    seconds: Annotated[float, typer.Option(help="How long to time, about.")] = 6.0,
+    as_json: AsJson = False,
+) -> None:
+    """Time memory bandwidth and matrix products of your machine, as a catalogue entry."""
+    answer = measurement_json(measure_here(seconds=seconds))
+    if out is not None:
+        write_entry(answer["yaml"], out)
+    _answer({**answer, "file": str(out) if out is not None else None}, as_json, measure_text)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from roofline.adapters.inline import is_inline
 from roofline.answers.economics import DevicePrice, market_price
 from roofline.catalog.engines import load_engine
-from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
+from roofline.catalog.hardware import catalogue_hardware_id, is_own_device, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.sharding import Request, requested
@@ -43,7 +43,7 @@ def resolve(scenario: Scenario) -> Resolved:
         An unknown id, a format a device cannot run, memory that cannot be chosen.
     """
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
-    known = named and catalogue_hardware_id(scenario.hardware) is not None
+    known = named and (is_own_device(scenario.hardware) or catalogue_hardware_id(scenario.hardware) is not None)
     find = _resolve if known else _resolve.__wrapped__
     return find(
         scenario.model_copy(

@@ -28,6 +28,9 @@ MAX_FILE_BYTES = 200_000
 _MOST_NAME, _MOST_WORDS = 60, 300
 """Longest name, and longest other text, of a device in a link that is kept whole."""
 
+_MOST_WRITTEN = 2
+"""Times what a link holds that a file for it may take, with its spaces and remarks: larger ones are not even parsed."""
+
 MAX_DEPTH = 10
 """Deepest nesting of a device file; the catalogue needs six levels."""
 
@@ -98,6 +101,8 @@ def packed_device(text: str, where: str) -> str:
     RooflineError
         The text is no device, or too large for a link.
     """
+    if len(text) > _MOST_WRITTEN * DEVICE.most_bytes:
+        raise InputError(f"{where} holds {len(text):,} characters, too many for a device in a link: {DEVICE.advice}.")
     tables = _file_tables(text, where)
     device = _only_device(tables, where)
     named = {fact.source for _, fact in facts(device)} - _sources().keys()

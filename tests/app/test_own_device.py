@@ -97,3 +97,10 @@ def test_a_damaged_device_of_a_link_is_told() -> None:
     assert "is damaged" in html(app)
     assert address(app).get("hw") is None
     assert address(app)["n"] == "3"
+
+
+def test_links_to_the_other_pages_carry_the_device() -> None:
+    app = opened(hw=REF, model="llama-3.1-8b", w="q8_0")
+    links = app.get("page_link")
+    assert links
+    assert all(REF in entry.proto.query_string for entry in links)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import time
 import zlib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from roofline import Scenario, evaluate, link, load_hardware
 from roofline.catalog.hardware import DEVICE, catalog_path, packed_device
-from roofline.errors import CatalogError, InputError, RooflineError
+from roofline.errors import InputError, RooflineError
 
 MINE = """
 sources:
@@ -153,8 +154,16 @@ def test_a_device_too_large_for_a_link_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "a: [", "- 1", "x" * 300_000, MINE.replace("my-box:", "my-box: &a")])
 def test_a_text_that_is_no_device_is_told(text: str) -> None:
-    with pytest.raises(CatalogError):
+    with pytest.raises(RooflineError):
         packed_device(text, "mine.yaml")
+
+
+def test_an_upload_cannot_hold_the_server_up() -> None:
+    start = time.process_time()
+    for n in (19_000, 95_000):
+        with pytest.raises(RooflineError):
+            packed_device(f"accelerators: {{a: {{note: [{'1,' * n}]}}}}", "mine.yaml")
+    assert time.process_time() - start < 3.0
 
 
 values = st.floats() | st.integers() | st.text(max_size=20) | st.none() | st.booleans()

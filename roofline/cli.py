@@ -20,6 +20,8 @@ from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
 from roofline.answers.formulary import load_formula
 from roofline.answers.inverse import Wish, solved
+from roofline.answers.measure import measure as measure_here
+from roofline.answers.measure import measurement_json, write_entry
 from roofline.answers.refit import refit as refit_rows
 from roofline.answers.refit import refit_json
 from roofline.answers.search import search as search_for
@@ -39,6 +41,7 @@ from roofline.texts import (
     estimate_text,
     formula_text,
     hardware_text,
+    measure_text,
     model_text,
     search_text,
     solved_text,
@@ -291,6 +294,19 @@ def validate(
     if refit and csv is not None:
         answer["refit"] = refit_json(refit_rows(read_measurements(csv)[0]))
     _answer(answer, as_json, validation_text)
+
+
+@app.command()
+def measure(
+    out: Annotated[Path | None, typer.Option(help="Write the entry to FILE.yaml, for --hardware and the dashboard.")] = None,
+    seconds: Annotated[float, typer.Option(help="How long to time, about.")] = 6.0,
+    as_json: AsJson = False,
+) -> None:
+    """Time memory bandwidth and matrix products of your machine, as a catalogue entry."""
+    answer = measurement_json(measure_here(seconds=seconds))
+    if out is not None:
+        write_entry(answer["yaml"], out)
+    _answer({**answer, "file": str(out) if out is not None else None}, as_json, measure_text)
 
 
 @app.command()

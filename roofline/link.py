@@ -3,7 +3,8 @@
     ?v=1&model=llama-3.3-70b&hw=h200-sxm&n=1&w=fp8&batch=32
 
 ``most`` stands for the largest batch that fits. What cannot be read is named and left at its
-default; the rest is kept. A link opens no file: model and hardware are ids of the catalogues.
+default; the rest is kept. A link opens no file: model and hardware are ids of the catalogues,
+or carry the facts of a model or device of the person's own.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pydantic import ValidationError
 from roofline.adapters.files import CONFIGURATION_NAME, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
-from roofline.catalog.boxes import box_id, host_cpu
+from roofline.catalog.boxes import box_id, host_cpu, load_box
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import load_format
-from roofline.catalog.hardware import hardware_ids, load_hardware
+from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
-from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
+from roofline.errors import LinkError, RooflineError, UnknownIdError
 from roofline.performance.served import draft_model
 from roofline.specs.base import printable
 from roofline.specs.messages import validation_sentence
@@ -83,8 +84,10 @@ def _known_model(ref: str) -> None:
 
 
 def _known_hardware(ref: str) -> None:
+    """The same for machines."""
     if box_id(ref) is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
+    load_box(ref)
 
 
 def _known_host(ref: str) -> None:
@@ -139,21 +142,29 @@ def to_query(scenario: Scenario) -> str:
 
 
 def portable(scenario: Scenario) -> Scenario:
-    """The same question with a model file carried inside, so that its link works elsewhere.
+    """The same question with a model file or device file carried inside, so that its link works elsewhere.
 
     Raises
     ------
-    InputError
-        The file is no configuration, or too large for a link.
+    RooflineError
+        The file is no configuration or device, or too large for a link.
     """
-    if box_id(scenario.hardware) is None:
-        raise InputError("a hardware file cannot travel in a link.")
-    if is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None:
-        return scenario
-    path = Path(scenario.model)
+    return scenario.model_copy(update={"model": _portable_model(scenario.model), "hardware": _portable_device(scenario.hardware)})
+
+
+def _portable_model(ref: str) -> str:
+    if is_inline(ref) or catalogue_model_id(ref) is not None:
+        return ref
+    path = Path(ref)
     file = path / CONFIGURATION_NAME if path.is_dir() else path
     name = file.parent.name if file.name == CONFIGURATION_NAME else file.stem
-    return scenario.model_copy(update={"model": pack({**read_json(file), "name": name})})
+    return pack({**read_json(file), "name": name})
+
+
+def _portable_device(ref: str) -> str:
+    if box_id(ref) is not None:
+        return ref
+    return packed_device_file(Path(ref))
 
 
 def decode(query: Mapping[str, str]) -> Decoded:

@@ -189,6 +189,17 @@ def hardware_text(answer: Json) -> str:
     return _lines(rows)
 
 
+def measure_text(answer: Json) -> str:
+    """What was measured, and where it went or what to keep."""
+    lines = [hardware_text(answer), answer["note"]]
+    if answer["file"]:
+        name = answer["file"]
+        return "\n".join(
+            [*lines, f"Written to {name}: roofline estimate --model llama-3.1-8b --weights q4_k_m --hardware {name}"]
+        )
+    return "\n".join([*lines, "", answer["yaml"].rstrip()])
+
+
 def _full_name(answer: Json) -> str:
     vendor, name = str(answer["vendor"]), str(answer["name"])
     return name if name.lower().startswith(vendor.lower()) else f"{vendor} {name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
+from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, is_own_device, load_hardware
 from roofline.errors import InputError, UnknownIdError
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.specs.scenario import hardware_parts
@@ -47,8 +47,8 @@ def load_box(hardware: str) -> Accelerator:
 
 
 def box_id(hardware: str) -> str | None:
-    """The reference in catalogue ids; ``None`` where a part is not in the catalogue."""
-    parts = [(count, catalogue_hardware_id(ref)) for count, ref in hardware_parts(hardware)]
+    """The reference in catalogue ids, or holding devices itself; ``None`` where a part is neither."""
+    parts = [(count, ref if is_own_device(ref) else catalogue_hardware_id(ref)) for count, ref in hardware_parts(hardware)]
     if any(ref is None for _, ref in parts):
         return None
     return "+".join(f"{count}x{ref}" if len(parts) > 1 or count > 1 else str(ref) for count, ref in parts)

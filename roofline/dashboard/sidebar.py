@@ -10,10 +10,10 @@ import streamlit as st
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
 from roofline.catalog.boxes import load_box
-from roofline.dashboard import choices
+from roofline.dashboard import choices, own_device
 from roofline.dashboard.extras import DIVIDING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import key, own_models, set_controls
+from roofline.dashboard.state import key, own, set_controls
 from roofline.dashboard.text import esc
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
@@ -80,12 +80,14 @@ def _problem(name: str, problems: Problems) -> None:
 
 
 def _machine(problems: Problems) -> None:
-    models = (*choices.models(), *own_models())
+    models = (*choices.models(), *own("model"))
     help_text = "Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model."
     _list("model", "Model", models, choices.model_words, help_text, free=True)
     _problem("model", problems)
-    _list("hardware", "Hardware", choices.hardware(), choices.hardware_words, "One device; how many comes next.", free=True)
+    devices = (*choices.hardware(), *own("hardware"))
+    _list("hardware", "Hardware", devices, choices.hardware_words, "One device; how many comes next.", free=True)
     _problem("hardware", problems)
+    own_device.form()
     left, right = st.columns(2)
     with left:
         _number("devices", "Devices", "How many of them, all paid for.")

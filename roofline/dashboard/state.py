@@ -25,8 +25,8 @@ VIEW_PREFIX = "view_"
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
-_MOST_OWN_MODELS = 5
-_URL, _KEPT, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_last", "_problems", "_own"
+_MOST_OWN = 5
+_URL, _KEPT, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_last", "_problems", "_own_"
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,15 @@ def set_some(values: Values) -> None:
         st.session_state[key(name)] = value
 
 
-def own_models() -> tuple[str, ...]:
-    """Models of the person's own that this visit has seen, newest last."""
-    return tuple(st.session_state.get(_OWN, {}).values())
+def own(control: str) -> tuple[str, ...]:
+    """Models or devices of the person's own that this visit has seen, newest last."""
+    return tuple(st.session_state.get(f"{_OWN}{control}", {}).values())
 
 
-def keep_own_model(ref: str, name: str) -> None:
-    """Offer a model of the person's own from now on; a newer one takes the place of an older of the same name."""
-    others = {known: other for known, other in st.session_state.get(_OWN, {}).items() if known != name}
-    st.session_state[_OWN] = dict([*others.items(), (name, ref)][-_MOST_OWN_MODELS:])
+def keep_own(control: str, ref: str, name: str) -> None:
+    """Offer one of the person's own from now on; a newer one takes the place of an older of the same name."""
+    others = {known: other for known, other in st.session_state.get(f"{_OWN}{control}", {}).items() if known != name}
+    st.session_state[f"{_OWN}{control}"] = dict([*others.items(), (name, ref)][-_MOST_OWN:])
 
 
 def current_view() -> view.View:

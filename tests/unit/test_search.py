@@ -190,15 +190,13 @@ def test_solve_answers_with_a_link() -> None:
     assert text.startswith("TPOT too long")
 
 
-def test_a_model_file_has_no_link_where_it_cannot_travel(tmp_path: pytest.TempPathFactory) -> None:
-    device = load_hardware("l40s").model_dump(mode="json", exclude={"id"}, exclude_none=True)
+def test_the_link_of_a_device_file_carries_the_device(tmp_path: pytest.TempPathFactory) -> None:
+    device = load_hardware("l40s").model_dump(mode="json", exclude={"id", "prices"}, exclude_none=True)
     file = tmp_path / "mine.yaml"
     file.write_text(json.dumps({"accelerators": {"mine": device}}), encoding="utf-8")
     answer = command("solve", "batch", "--model", "llama-3.1-8b", "--hardware", str(file), "--tpot", "0.5")
     assert answer["value"] > 1
-    assert answer["link"] is None
-    found = command("search", "--model", "llama-3.1-8b", "--hardware", str(file))
-    assert found["winners"][0]["link"] is None
+    assert "hw=device:" in answer["link"]
 
 
 @pytest.mark.parametrize("model", ["deepseek-v3", "llama-3.3-70b", "gpt-oss-120b"])

@@ -133,6 +133,9 @@ def estimate(
     memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,
     utilisation: Annotated[Number, typer.Option(help="Share of the time in use, 0 to 1.")] = None,
+    rental: Annotated[Text, typer.Option(help="Terms of rental quotes: on-demand, committed or spot.")] = None,
+    ownership: Annotated[Text, typer.Option(help="Own instead of rent: on, power, or price=25000,life=4,…")] = None,
+    grid: Annotated[Text, typer.Option(help="Country, US state or cloud region of the electricity; default: world.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """What limits a load, how fast it runs, whether it fits, what a token costs."""

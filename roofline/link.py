@@ -20,6 +20,7 @@ from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import load_format
+from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
@@ -56,6 +57,9 @@ _FIELDS: dict[str, str] = {
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",
     "util": "utilisation",
+    "rent": "rental",
+    "own": "ownership",
+    "grid": "grid",
 }
 
 
@@ -81,6 +85,10 @@ def _known_format(ref: str) -> None:
     load_format(ref)
 
 
+def _known_grid(ref: str) -> None:
+    load_grid(ref)
+
+
 _CATALOGUED: dict[str, Callable[[str], None]] = {
     "model": _known_model,
     "hw": _known_hardware,
@@ -88,6 +96,7 @@ _CATALOGUED: dict[str, Callable[[str], None]] = {
     "a": _known_format,
     "kv": _known_format,
     "engine": _known_engine,
+    "grid": _known_grid,
 }
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
@@ -207,6 +216,9 @@ def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
         if values.get("batch") is not None:
             problems.append("The link has both a batch and a request rate: the batch is left out.")
         values["batch"] = None
+    if values.get("usd_per_device_hour") is not None and values.get("ownership") is not None:
+        problems.append("The link has both a price and ownership: the price is left out.")
+        values["usd_per_device_hour"] = None
     return Decoded(DEFAULT.model_copy(update=values), tuple(problems))
 
 

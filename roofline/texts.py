@@ -90,7 +90,7 @@ def estimate_text(answer: Json) -> str:
     ]
     if answer["link"]:
         rows.append(("page", f"http://localhost:8501/{answer['link']} (while 'sh scripts/dashboard' runs)"))
-    said = ("Cost of cached input", "Does not fit", "Cannot keep up")
+    said = ("Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import cost
+from roofline.answers.energy import Work
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
@@ -23,6 +24,7 @@ from roofline.formulas.bounds import (
     mfu_frac,
     ridge_point_flops_per_byte,
 )
+from roofline.performance.cached import cached_token_ratio
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
@@ -64,7 +66,9 @@ def evaluate(scenario: Scenario) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
-    price = cost(scenario, found.accelerator, found.price, times)
+    mfu: dict[Phase, float] = {"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)}
+    mbu: dict[Phase, float] = {"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)}
+    price = cost(scenario, found.accelerator, found.price, times, _work(scenario, found, run, mfu, mbu))
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
@@ -99,8 +103,8 @@ def evaluate(scenario: Scenario) -> Report:
         waiting=_waiting(scenario, run),
         bound=bounds,
         shares=shares,
-        mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
-        mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
+        mfu=mfu,
+        mbu=mbu,
         cost=price,
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
@@ -134,6 +138,12 @@ def _waiting(scenario: Scenario, run: _Run) -> Waiting | None:
         return None
     found = waiting(run.speeds, scenario.input_tokens, run.shard.groups, scenario.request_rate, scenario.batching_window_s)
     return Waiting(*(float(value) for value in astuple(found)))
+
+
+def _work(scenario: Scenario, found: Resolved, run: _Run, mfu: dict[Phase, float], mbu: dict[Phase, float]) -> Work:
+    """How busy devices are, for energy, and what a cached prompt token takes, for cost."""
+    ratio = cached_token_ratio(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens))
+    return Work(max(mfu["prefill"], mbu["prefill"]), max(mfu["decode"], mbu["decode"]), ratio)
 
 
 def workload(scenarios: Sequence[Scenario]) -> Workload:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
-from roofline.answers.economics import DevicePrice, market_price
+from roofline.answers.pricing import DevicePrice, chosen_price, market_price
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
@@ -31,7 +31,7 @@ class Resolved:
     machine: Machine
     request: Request
     price: DevicePrice
-    """Of one device on the market."""
+    """Of one device: on the market, or owned."""
 
 
 def resolve(scenario: Scenario) -> Resolved:
@@ -45,7 +45,7 @@ def resolve(scenario: Scenario) -> Resolved:
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
     known = named and catalogue_hardware_id(scenario.hardware) is not None
     find = _resolve if known else _resolve.__wrapped__
-    return find(
+    found = find(
         scenario.model_copy(
             update={
                 "input_tokens": 1,
@@ -55,9 +55,14 @@ def resolve(scenario: Scenario) -> Resolved:
                 "batching_window_s": 0.0,
                 "usd_per_device_hour": None,
                 "utilisation": 1.0,
+                "rental": "on-demand",
+                "ownership": None,
+                "grid": None,
             }
         )
     )
+    price = chosen_price(scenario, found.accelerator, found.price)
+    return found if price is found.price else replace(found, price=price)
 
 
 @lru_cache(maxsize=1024)

@@ -147,7 +147,8 @@ def reasons(
         lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
-    lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
+    if price.energy is not None and price.joules_per_output_token is None:
+        lines.append(f"No energy: {price.energy.basis}.")
     lines += _plan_notes(scenario, plan)
     lines += _fact_notes(found, scenario)
     return tuple(lines)

@@ -12,6 +12,9 @@ Nothing is coerced, so quantities that carry units keep them.
     memory        weights, cache blocks, sequences that fit
     cost          rented and owned devices, price of a token
     energy        joules, electricity and carbon of a token
+    ownership     annuity, present value, break-even with an API
+    power         draw under load, devices on a supply
+    fleet         users into requests, requests into replicas
     speculation   gain of drafting tokens ahead
     queueing      waiting before service
     waiting       percentiles of a wait, batching windows

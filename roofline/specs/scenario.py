@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
+from roofline.specs.ownership import Ownership, read_ownership
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -66,6 +67,13 @@ class Scenario(Frozen):
     usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
+    rental: Literal["on-demand", "committed", "spot"] = Field(default="on-demand", description="terms of rental quotes")
+    ownership: Annotated[Ownership | None, BeforeValidator(read_ownership)] = Field(
+        default=None, description="own the devices instead of renting them; as text: on, power, or price=25000,life=4"
+    )
+    grid: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
+        default=None, description="country, state or cloud region whose electricity is used; None: the world's average"
+    )
     utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
 
     if not TYPE_CHECKING:
@@ -93,4 +101,10 @@ class Scenario(Frozen):
     def _one_load(self) -> Scenario:
         if self.batch is not None and self.request_rate is not None:
             raise ValueError("give a batch or a request rate, not both")
+        return self
+
+    @model_validator(mode="after")
+    def _one_price(self) -> Scenario:
+        if self.usd_per_device_hour is not None and self.ownership is not None:
+            raise ValueError("give a price per device hour or ownership, not both")
         return self

@@ -1,0 +1,108 @@
+"""Laws of money: what doubles, what adds up, what never falls."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roofline import Scenario, evaluate, link
+from roofline.answers.pricing import hourly_parts, outlay_usd
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.ownership import owned
+from roofline.formulas.ownership import annuity_frac, present_frac
+from roofline.specs.ownership import PARTS, Ownership
+
+BASE = Scenario(model="llama-3.3-70b", hardware="h200-sxm", devices=4, batch=32, input_tokens=2000, output_tokens=500)
+
+ownerships = st.builds(
+    Ownership,
+    price_usd=st.floats(0, 1e6),
+    overhead_frac=st.floats(0, 2),
+    life_years=st.floats(0.5, 20),
+    residual_frac=st.floats(0, 1),
+    capital_frac=st.just(0.0) | st.floats(1e-6, 0.5),
+    power_w=st.floats(1, 3000),
+    host_w=st.floats(0, 3000),
+    pue=st.floats(1, 2),
+    usd_per_kwh=st.floats(0, 1),
+    hosting_usd_per_kw_month=st.floats(0, 500),
+    staff_frac=st.floats(0, 0.5),
+)
+
+
+def parts(ownership: Ownership):
+    return hourly_parts(owned(ownership, load_hardware("h200-sxm")))
+
+
+@given(ownerships)
+def test_doubling_a_price_doubles_that_part(ownership: Ownership) -> None:
+    before = parts(ownership)
+    dearer = parts(ownership.model_copy(update={"price_usd": 2 * ownership.price_usd}))
+    assert dearer.capital_usd_per_h == pytest.approx(2 * before.capital_usd_per_h)
+    assert dearer.staff_usd_per_h == pytest.approx(2 * before.staff_usd_per_h)
+    assert dearer.electricity_usd_per_h == before.electricity_usd_per_h
+    current = parts(ownership.model_copy(update={"usd_per_kwh": 2 * ownership.usd_per_kwh}))
+    assert current.electricity_usd_per_h == pytest.approx(2 * before.electricity_usd_per_h)
+    assert current.capital_usd_per_h == before.capital_usd_per_h
+    space = parts(ownership.model_copy(update={"hosting_usd_per_kw_month": 2 * ownership.hosting_usd_per_kw_month}))
+    assert space.hosting_usd_per_h == pytest.approx(2 * before.hosting_usd_per_h)
+    assert before.total_usd_per_h == pytest.approx(before.capital_usd_per_h + before.running_usd_per_h)
+
+
+@given(ownerships)
+def test_without_interest_capital_is_a_straight_line(ownership: Ownership) -> None:
+    plain = ownership.model_copy(update={"capital_frac": 0.0})
+    found = owned(plain, load_hardware("h200-sxm"))
+    lost = outlay_usd(found) * (1 - plain.residual_frac)
+    assert parts(plain).capital_usd_per_h == pytest.approx(lost / plain.life_years / 8766, abs=1e-12)
+
+
+@given(st.floats(1e-6, 0.5), st.integers(1, 40))
+def test_an_annuity_repays_the_sum(rate: float, years: int) -> None:
+    worth = sum(float(present_frac(discount_frac=rate, n_years=year)) for year in range(1, years + 1))
+    assert float(annuity_frac(discount_frac=rate, n_years=years)) * worth == pytest.approx(1.0, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0.01, 100), st.floats(0.01, 1.0), st.none() | st.floats(0.05, 2))
+def test_utilisation_moves_used_cost_and_leaves_reserved(price: float, utilisation: float, rate: float | None) -> None:
+    load = {"request_rate": rate, "batch": None} if rate else {}
+    full = evaluate(BASE.model_copy(update={"usd_per_device_hour": price, **load})).cost
+    half = evaluate(BASE.model_copy(update={"usd_per_device_hour": price, "utilisation": utilisation / 2, **load})).cost
+    twice = evaluate(BASE.model_copy(update={"usd_per_device_hour": 2 * price, **load})).cost
+    for kind in ("input", "cached_input", "output"):
+        name = f"usd_per_million_{kind}_tokens"
+        assert getattr(half.used, name) == pytest.approx(getattr(full.used, name) * 2 / utilisation)
+        assert getattr(half.reserved, name) == pytest.approx(getattr(full.reserved, name))
+        assert getattr(twice.used, name) == pytest.approx(2 * getattr(full.used, name))
+        assert getattr(half, name) == getattr(half.used, name)
+    assert full.used == full.reserved
+    assert full.used.usd_per_million_cached_input_tokens <= full.used.usd_per_million_input_tokens
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 20_000), st.integers(1, 4_000), st.none() | st.floats(0.01, 1))
+def test_parts_of_a_request_add_up(prompt: int, output: int, rate: float | None) -> None:
+    load = {"request_rate": rate, "batch": None} if rate else {}
+    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, **load})
+    report = evaluate(scenario)
+    if not report.memory.fits:
+        return
+    used = report.cost.used
+    whole = (prompt * used.usd_per_million_input_tokens + output * used.usd_per_million_output_tokens) / 1e6
+    assert used.usd_per_request == pytest.approx(whole)
+    assert used.usd_per_million_tokens * (prompt + output) / 1e6 == pytest.approx(whole)
+    if rate:
+        assert used.usd_per_request * rate * 3600 == pytest.approx(report.cost.usd_per_hour)
+
+
+@settings(deadline=None)
+@given(ownerships, st.booleans(), st.sampled_from(["deu", "gcp:us-central1", None]))
+def test_a_link_carries_ownership_and_grid(ownership: Ownership, power_only: bool, grid: str | None) -> None:
+    rounded = {name: None if name == "life_years" else round(getattr(ownership, name), 6) for name in PARTS.values()}
+    given_parts = Ownership.model_validate({**rounded, "power_w": 700, "power_only": power_only})
+    scenario = BASE.model_copy(update={"ownership": given_parts, "grid": grid})
+    decoded = link.from_query(link.to_query(scenario))
+    assert not decoded.problems
+    assert decoded.scenario == scenario

@@ -23,6 +23,7 @@ from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
+from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
@@ -248,13 +249,16 @@ def link(
 
 @app.command()
 def catalog(
-    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices or formulas.")] = None,
+    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices, apis, grids or formulas.")] = None,
     announced: Annotated[bool, typer.Option(help="Include parts that are not shipping.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """What the catalogues hold."""
     answer = catalog_json(kind, announced=announced)
     _answer(answer, as_json, lambda a: "\n".join(f"{k}: {', '.join(v)}" for k, v in a.items()))
+
+
+add_commands(app, estimate, _answer)
 
 
 def main() -> None:

@@ -106,6 +106,7 @@ def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, foun
         price_kind=price.kind,
         used=used,
         reserved=token_cost(full, price, seconds, work.cached_token_ratio),
+        cached_token_ratio=work.cached_token_ratio,
         usd_per_device_hour_parts=price.parts,
         energy=joules,
     )

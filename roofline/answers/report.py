@@ -171,6 +171,8 @@ class Cost:
     """What the machines cost if they were busy all the time."""
     used: TokenCost | None = None
     """The same over the utilisation: what a token costs that is sold or used."""
+    cached_token_ratio: float = 0.0
+    """Device time of a cached prompt token over that of one computed anew."""
     usd_per_device_hour_parts: HourlyParts | None = None
     """Capital, electricity, space and staff, where the device is owned."""
     energy: Energy | None = None

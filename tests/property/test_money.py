@@ -7,7 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofline import Scenario, evaluate, link
+from roofline.answers.api import against_api
+from roofline.answers.owning import multi_year
 from roofline.answers.pricing import hourly_parts, outlay_usd
+from roofline.answers.sensitivity import sensitivity
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.ownership import owned
 from roofline.formulas.ownership import annuity_frac, present_frac
@@ -106,3 +109,54 @@ def test_a_link_carries_ownership_and_grid(ownership: Ownership, power_only: boo
     decoded = link.from_query(link.to_query(scenario))
     assert not decoded.problems
     assert decoded.scenario == scenario
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["on-demand", "on"]), st.integers(1, 20_000), st.integers(1, 4_000), st.floats(0, 1), st.floats(1, 2000))
+def test_break_even_solved_is_break_even_evaluated(basis: str, prompt: int, output: int, cached: float, charged: float) -> None:
+    """At the utilisation, and at the price of a device, named as break-even, both sides cost the same."""
+    priced = {"ownership": Ownership()} if basis == "on" else {}
+    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, **priced})
+    if not evaluate(scenario).memory.fits:
+        return
+    api = f"{charged / 100}/{charged / 400}/{charged / 25}"
+    found = against_api(scenario, api, cached)
+    assert found.crosses is (found.own_reserved_usd_per_million_tokens <= found.api_usd_per_million_tokens)
+    if found.crosses:
+        there = against_api(scenario.model_copy(update={"utilisation": max(1e-6, found.break_even_utilisation)}), api, cached)
+        assert there.own_used_usd_per_million_tokens == pytest.approx(found.api_usd_per_million_tokens)
+        daily = found.break_even_tokens_per_day * found.api_usd_per_million_tokens / 1e6
+        assert daily == pytest.approx(24 * found.own_usd_per_hour)
+    else:
+        assert "never cross" in found.sentence
+        assert (found.break_even_utilisation, found.break_even_tokens_per_day) == (None, None)
+    paid = {"usd_per_device_hour": found.break_even_usd_per_device_hour, "ownership": None}
+    assert against_api(scenario.model_copy(update=paid), api, cached).break_even_utilisation == pytest.approx(1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ownerships, st.integers(1, 12))
+def test_years_of_cash_are_worth_the_hourly_price(ownership: Ownership, years: int) -> None:
+    """Over a whole life the present value of all payments, as an annuity, is the price of an hour times the hours."""
+    scenario = BASE.model_copy(update={"ownership": ownership.model_copy(update={"life_years": float(years)})})
+    found = multi_year(scenario)
+    yearly = found.own_present_usd * float(annuity_frac(discount_frac=ownership.capital_frac, n_years=years))
+    hourly = evaluate(scenario).cost.usd_per_hour
+    assert yearly == pytest.approx(hourly * 8766, rel=1e-6, abs=1e-6)
+    assert len(found.years) == years + 1
+    assert found.years[-1].own_cumulative_usd == pytest.approx(sum(year.own_usd for year in found.years), abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 200), st.floats(0.05, 1))
+def test_every_swing_is_the_answer_asked_again(batch: int, use: float) -> None:
+    scenario = BASE.model_copy(update={"batch": batch, "utilisation": use, "ownership": Ownership()})
+    found = sensitivity(scenario)
+    assert found.value == evaluate(scenario).cost.usd_per_million_output_tokens
+    widths = [swing.width for swing in found.swings]
+    assert widths == sorted(widths, reverse=True)
+    by_name = {swing.name: swing for swing in found.swings}
+    for name, field in (("electricity price", "usd_per_kwh"), ("life", "life_years"), ("purchase price", "price_usd")):
+        swing = by_name[name]
+        asked = scenario.model_copy(update={"ownership": Ownership(**{field: swing.high})})
+        assert swing.at_high == pytest.approx(evaluate(asked).cost.usd_per_million_output_tokens)

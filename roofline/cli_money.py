@@ -1,0 +1,108 @@
+"""Commands about money: `cost`, `breakeven` and `fleet`. They take every option of `estimate` and a few of their own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from roofline import link as links
+from roofline.answers.api import against_api, crossing
+from roofline.answers.evaluate import evaluate
+from roofline.answers.owning import multi_year
+from roofline.answers.sensitivity import sensitivity
+from roofline.answers.serialise import report_json
+from roofline.errors import InputError, MissingFactError
+from roofline.specs.scenario import Scenario
+from roofline.texts import breakeven_text, cost_text
+
+Answer = Callable[[dict[str, Any], bool, Callable[[dict[str, Any]], str]], None]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON in base units.")]
+
+
+def add_commands(app: typer.Typer, template: Callable[..., None], answer: Answer) -> None:
+    """Add the commands to an application, with the scenario options of a command that has them."""
+    for command in (cost, breakeven):
+        app.command()(_with_scenario(command, template, answer))
+
+
+def _with_scenario(command: Callable[..., Any], template: Callable[..., None], answer: Answer) -> Callable[..., None]:
+    """A command with the options of `template` before its own; what was given of them comes as one mapping."""
+    shared = {n: p for n, p in inspect.signature(template, eval_str=True).parameters.items() if n != "as_json"}
+    own = {n: p for n, p in inspect.signature(command, eval_str=True).parameters.items() if n != "given"}
+
+    def run(**values: Any) -> None:  # noqa: ANN401
+        given = {name: values[name] for name in shared if values[name] is not None}
+        found, text = command(given, **{name: values[name] for name in own if name != "as_json"})
+        answer(found, values["as_json"], text)
+
+    as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+    options = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*shared.values(), *own.values())]
+    run.__signature__ = inspect.Signature([*options, as_json])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+Found = tuple[dict[str, Any], Callable[[dict[str, Any]], str]]
+
+
+def cost(
+    given: dict[str, Any],
+    requests_per_user: Annotated[
+        float | None, typer.Option(help="Requests of a user in a month: adds the price per user.")
+    ] = None,
+    years: Annotated[int | None, typer.Option(help="Years of the multi-year view; default: the life of a machine.")] = None,
+) -> Found:
+    """What tokens cost and why: parts, several years of owning and renting, and what moves the answer."""
+    if requests_per_user is not None and not 0 < requests_per_user <= 1e9:
+        raise InputError("requests per user must lie above 0.")
+    scenario = Scenario.model_validate(given)
+    report = report_json(evaluate(scenario))
+    used, reserved = report["cost"]["used"], report["cost"]["reserved"]
+    per_user = None
+    if requests_per_user is not None and used is not None:
+        per_user = {
+            "used": used["usd_per_request"] * requests_per_user,
+            "reserved": reserved["usd_per_request"] * requests_per_user,
+        }
+    try:
+        several, reasons = asdict(multi_year(scenario, years)), []
+    except MissingFactError as error:
+        several, reasons = None, [f"No multi-year view: {error}"]
+    found = {
+        "scenario": report["scenario"],
+        "link": _link(scenario),
+        "cost": report["cost"],
+        "usd_per_user_month": per_user,
+        "multi_year": several,
+        "sensitivity": asdict(sensitivity(scenario)),
+        "reasons": [*report["reasons"], *reasons],
+    }
+    return found, cost_text
+
+
+def breakeven(
+    given: dict[str, Any],
+    api: Annotated[
+        str | None, typer.Option(help="Public price such as openai/gpt-4o-mini, or input/cached/output; default: this model's.")
+    ] = None,
+    cached_share: Annotated[float, typer.Option(help="Share of prompt tokens found in a cache, 0 to 1.")] = 0.0,
+) -> Found:
+    """Your own system against an API: utilisation, tokens a day and months at which it pays, if it ever does."""
+    scenario = Scenario.model_validate(given)
+    found = against_api(scenario, api, cached_share)
+    lines = crossing(found)
+    points = {name: values.tolist() for name, values in asdict(lines).items()}
+    shown = {"scenario": scenario.model_dump(mode="json"), "link": _link(scenario), **asdict(found), "lines": points}
+    return shown, breakeven_text
+
+
+def _link(scenario: Scenario) -> str | None:
+    try:
+        return links.to_query(links.portable(scenario))
+    except InputError:
+        return None

@@ -6,18 +6,22 @@ import inspect
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import typer
 
 from roofline import link as links
 from roofline.answers.api import against_api, crossing
 from roofline.answers.evaluate import evaluate
+from roofline.answers.fleet import fleet as plan_fleet
 from roofline.answers.owning import multi_year
 from roofline.answers.sensitivity import sensitivity
 from roofline.answers.serialise import report_json
+from roofline.catalog.fleet import fleet_defaults
 from roofline.errors import InputError, MissingFactError
+from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
-from roofline.texts import breakeven_text, cost_text
+from roofline.texts import breakeven_text, cost_text, fleet_text
 
 Answer = Callable[[dict[str, Any], bool, Callable[[dict[str, Any]], str]], None]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON in base units.")]
@@ -25,7 +29,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON in base uni
 
 def add_commands(app: typer.Typer, template: Callable[..., None], answer: Answer) -> None:
     """Add the commands to an application, with the scenario options of a command that has them."""
-    for command in (cost, breakeven):
+    for command in (cost, breakeven, fleet):
         app.command()(_with_scenario(command, template, answer))
 
 
@@ -99,6 +103,39 @@ def breakeven(
     points = {name: values.tolist() for name, values in asdict(lines).items()}
     shown = {"scenario": scenario.model_dump(mode="json"), "link": _link(scenario), **asdict(found), "lines": points}
     return shown, breakeven_text
+
+
+def fleet(
+    given: dict[str, Any],
+    weekly_users: Annotated[int | None, typer.Option(help="People who use it in a week.")] = None,
+    messages: Annotated[float | None, typer.Option(help="Messages of a weekly user, a day.")] = None,
+    agent_share: Annotated[float | None, typer.Option(help="Share of messages that start an agent task.")] = None,
+    agent_calls: Annotated[float | None, typer.Option(help="Model calls of an agent task.")] = None,
+    result_hit: Annotated[float | None, typer.Option(help="Share of calls answered from a cache of results.")] = None,
+    small_model: Annotated[str | None, typer.Option(help="Model that easy calls are routed to.")] = None,
+    small_hardware: Annotated[str | None, typer.Option(help="Its machine, such as h100-sxm.")] = None,
+    small_share: Annotated[float | None, typer.Option(help="Share of calls that go there.")] = None,
+    prefix_hit: Annotated[float | None, typer.Option(help="Share of prompt tokens found in a cache.")] = None,
+    peak: Annotated[float | None, typer.Option(help="Busiest hour over the mean, in a region.")] = None,
+    burst: Annotated[float | None, typer.Option(help="Busiest minutes over the busiest hour.")] = None,
+    busy: Annotated[float | None, typer.Option(help="Share of a replica's time that may be used at the worst.")] = None,
+    spares: Annotated[int | None, typer.Option(help="Replicas more than needed, per region and pool.")] = None,
+    speed: Annotated[float | None, typer.Option(help="Tokens a second that each user gets.")] = None,
+    rack_kw: Annotated[float | None, typer.Option(help="Power of a rack, kW.")] = None,
+    power_budget_w: Annotated[float | None, typer.Option(help="Most power there is, facility included, W.")] = None,
+    regions: Annotated[str | None, typer.Option(help="name:share:UTC offset:round trip, …, such as us:0.4:-6:0.04")] = None,
+    mix: Annotated[str | None, typer.Option(help="Other hardware with its share of calls, such as 8xmi300x:0.3")] = None,
+) -> Found:
+    """Many people on many machines: users a week into devices, racks, power, money and waiting. One replica is the scenario."""
+    asked = {key: value for key, value in locals().items() if key != "given" and value is not None}
+    lengths = {name: int(fleet_defaults()[name].value) for name in ("input_tokens", "output_tokens")}
+    question = FleetScenario(replica=Scenario.model_validate({**lengths, **given}), **asked)
+    try:
+        replica = links.portable(question.replica)
+        link_text = "?" + urlencode(links.encode_fleet(question.model_copy(update={"replica": replica})), safe="/:,")
+    except InputError:
+        link_text = None
+    return {"link": link_text, **asdict(plan_fleet(question))}, fleet_text
 
 
 def _link(scenario: Scenario) -> str | None:

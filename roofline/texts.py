@@ -127,7 +127,7 @@ def cost_text(answer: Json) -> str:
     ]
     lines = [_lines(rows), *_years_text(answer["multi_year"])]
     for swing in answer["sensitivity"]["swings"][:_SHOWN_SWINGS]:
-        span = f"{swing['low']:g} to {swing['high']:g} {swing['unit']}"
+        span = f"{_number(swing['low'])} to {_number(swing['high'])} {swing['unit']}"
         lines.append(
             f"- {swing['name']}, {span}: {_number(swing['at_low'])} to {_usd(swing['at_high'])} per million output tokens"
         )
@@ -156,6 +156,18 @@ def breakeven_text(answer: Json) -> str:
         ("paid back after", f"{_number(answer['payback_months'])} months"),
     ]
     return _lines(rows)
+
+
+def fleet_text(answer: Json) -> str:
+    """A fleet: the answer, every step that leads to it, and what moves it."""
+    rows = [(step["name"], f"{_number(step['value'])} {step['unit']}") for step in answer["steps"]]
+    lines = [answer["sentence"], _lines(rows)]
+    if answer["devices"] is not None:
+        lines.append(f"Were every region to serve any other: {answer['devices_if_pooled']:,} devices.")
+    for swing in answer["swings"][:_SHOWN_SWINGS]:
+        span = f"{_number(swing['low'])} to {_number(swing['high'])} {swing['unit']}"
+        lines.append(f"- {swing['name']}, {span}: {swing['at_low']:,.0f} to {swing['at_high']:,.0f} devices")
+    return "\n".join([*lines, *(f"- {line}" for line in answer["reasons"])])
 
 
 def hardware_text(answer: Json) -> str:

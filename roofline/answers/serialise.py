@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
@@ -18,6 +19,8 @@ Json = dict[str, Any]
 
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Any nesting of results as JSON values; NaN and infinity become ``null``."""
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(mode="json"))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

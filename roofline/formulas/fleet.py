@@ -83,6 +83,6 @@ def pool_waiting_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
     slack = np.maximum(1.0 - offered_load / n_servers, 0.0) * np.sqrt(n_servers)
     density = np.exp(-(slack**2) / 2.0) / math.sqrt(2.0 * math.pi)
     below = (1.0 + _cumulative_erf(slack / math.sqrt(2.0))) / 2.0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         found: Floats = 1.0 / (1.0 + np.divide(slack * below, density))
     return found

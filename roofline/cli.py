@@ -16,19 +16,24 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from roofline import link as links
-from roofline.answers.catalogs import catalog_json
+from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
+from roofline.answers.formulary import load_formula
+from roofline.answers.refit import refit as refit_rows
+from roofline.answers.refit import refit_json
 from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
+from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
+from roofline.catalog.own_constants import read_constants
 from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted
-from roofline.texts import estimate_text, hardware_text, model_text, table_text, validation_text
+from roofline.texts import estimate_text, formula_text, hardware_text, model_text, table_text, validation_text
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
@@ -120,11 +125,26 @@ def estimate(
         bool | None,
         typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
     ] = None,
+    context_parallel: Annotated[Whole, typer.Option(help="Devices that share the positions of a sequence; default: 1.")] = None,
+    expert_skew: Annotated[Number, typer.Option(help="Tokens on the fullest expert device over the mean; default: 1.")] = None,
+    two_batch_overlap: Annotated[
+        bool | None,
+        typer.Option("--two-batch-overlap/--no-two-batch-overlap", help="Two halves of a step hide each other's exchanges."),
+    ] = None,
+    prefill_devices: Annotated[
+        Text, typer.Option(help="Devices that only prefill, the rest decode; auto: the best split; default: shared.")
+    ] = None,
     weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
     activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,
     input_tokens: Annotated[Whole, typer.Option(help="Prompt tokens of a request.")] = None,
     output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
+    prefix_hit: Annotated[Number, typer.Option(help="Share of prompt tokens found in a prefix cache, below 1.")] = None,
+    speculative: Annotated[
+        Text, typer.Option(help="Draft: mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7 (tokens @ acceptance).")
+    ] = None,
+    forced_output: Annotated[Number, typer.Option(help="Share of output tokens that a grammar forces, below 1.")] = None,
+    adapters: Annotated[Text, typer.Option(help="LoRA adapters held beside the weights: 8x16 is eight of rank 16.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
     batching_window_s: Annotated[
@@ -137,12 +157,18 @@ def estimate(
     rental: Annotated[Text, typer.Option(help="Terms of rental quotes: on-demand, committed or spot.")] = None,
     ownership: Annotated[Text, typer.Option(help="Own instead of rent: on, power, or price=25000,life=4,…")] = None,
     grid: Annotated[Text, typer.Option(help="Country, US state or cloud region of the electricity; default: world.")] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option(help="A share of your own, such as bandwidth_frac=0.71; see validate --refit. Repeatable.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What limits a load, how fast it runs, whether it fits, what a token costs."""
-    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
-    report = evaluate(Scenario.model_validate(given))
+    given = {key: value for key, value in locals().items() if key not in ("as_json", "constant") and value is not None}
+    own = read_constants(constant or ())
+    report = evaluate(Scenario.model_validate(given), own)
     answer = report_json(report)
+    if own:
+        answer["reasons"].append("Shares of your own are in use; a link does not hold them.")
     try:
         link_text: str | None = links.to_query(links.portable(report.scenario))
     except InputError as error:
@@ -160,12 +186,17 @@ def sweep(
     pipeline_parallel: Text = None,
     expert_parallel: Text = None,
     data_parallel: Text = None,
+    context_parallel: Text = None,
     weights: Text = None,
     activations: Text = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
     context: Annotated[Text, typer.Option(help="Prompt tokens; the same as --input-tokens.")] = None,
     input_tokens: Text = None,
     output_tokens: Text = None,
+    prefix_hit: Text = None,
+    speculative: Text = None,
+    forced_output: Text = None,
+    adapters: Text = None,
     batch: Text = None,
     request_rate: Text = None,
     engine: Text = None,
@@ -226,10 +257,18 @@ def validate(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")
     ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Also fit the bandwidth and compute shares of your machine to the rows of --csv.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predictions against public measurements, with errors by kind, source, hardware and engine."""
-    _answer(validation_json(compare_all(csv)), as_json, validation_text)
+    """Predictions against public measurements, with errors by kind, phase, source, hardware and engine."""
+    if refit and csv is None:
+        raise InputError("--refit needs measurements of your own: give --csv FILE.")
+    answer = validation_json(compare_all(csv))
+    if refit and csv is not None:
+        answer["refit"] = refit_json(refit_rows(read_measurements(csv)[0]))
+    _answer(answer, as_json, validation_text)
 
 
 @app.command()
@@ -259,6 +298,29 @@ def catalog(
 
 
 add_commands(app, estimate, _answer)
+
+
+@app.command()
+def formula(
+    name: Annotated[str, typer.Argument(help="A formula; 'roofline catalog formulas' lists them.")],
+    values: Annotated[list[str] | None, typer.Argument(help="Inputs as key=value; none: as in the formula's example.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """One formula worked out, with its equation, assumptions and source."""
+    found = load_formula(name)
+    given = dict(_assigned(text) for text in values or ()) or found.example
+    answer = {"name": name, "value": found.value(given), "inputs": given, **formula_json(found)}
+    _answer(answer, as_json, formula_text)
+
+
+def _assigned(text: str) -> tuple[str, float]:
+    """One ``key=value`` of the command line."""
+    key, sign, value = text.partition("=")
+    try:
+        return key.strip(), float(value)
+    except ValueError:
+        shown = f"{key}={value}" if sign else text
+        raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from roofline.answers.fleet import fleet as plan_fleet
 from roofline.answers.owning import multi_year
 from roofline.answers.sensitivity import sensitivity
 from roofline.answers.serialise import report_json
-from roofline.catalog.fleet import fleet_defaults
+from roofline.catalog.fleet import CALL, fleet_defaults
 from roofline.errors import InputError, MissingFactError
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
@@ -94,11 +94,10 @@ def breakeven(
     api: Annotated[
         str | None, typer.Option(help="Public price such as openai/gpt-4o-mini, or input/cached/output; default: this model's.")
     ] = None,
-    cached_share: Annotated[float, typer.Option(help="Share of prompt tokens found in a cache, 0 to 1.")] = 0.0,
 ) -> Found:
     """Your own system against an API: utilisation, tokens a day and months at which it pays, if it ever does."""
     scenario = Scenario.model_validate(given)
-    found = against_api(scenario, api, cached_share)
+    found = against_api(scenario, api)
     lines = crossing(found)
     points = {name: values.tolist() for name, values in asdict(lines).items()}
     shown = {"scenario": scenario.model_dump(mode="json"), "link": _link(scenario), **asdict(found), "lines": points}
@@ -115,7 +114,6 @@ def fleet(
     small_model: Annotated[str | None, typer.Option(help="Model that easy calls are routed to.")] = None,
     small_hardware: Annotated[str | None, typer.Option(help="Its machine, such as h100-sxm.")] = None,
     small_share: Annotated[float | None, typer.Option(help="Share of calls that go there.")] = None,
-    prefix_hit: Annotated[float | None, typer.Option(help="Share of prompt tokens found in a cache.")] = None,
     peak: Annotated[float | None, typer.Option(help="Busiest hour over the mean, in a region.")] = None,
     burst: Annotated[float | None, typer.Option(help="Busiest minutes over the busiest hour.")] = None,
     busy: Annotated[float | None, typer.Option(help="Share of a replica's time that may be used at the worst.")] = None,
@@ -128,8 +126,8 @@ def fleet(
 ) -> Found:
     """Many people on many machines: users a week into devices, racks, power, money and waiting. One replica is the scenario."""
     asked = {key: value for key, value in locals().items() if key != "given" and value is not None}
-    lengths = {name: int(fleet_defaults()[name].value) for name in ("input_tokens", "output_tokens")}
-    question = FleetScenario(replica=Scenario.model_validate({**lengths, **given}), **asked)
+    call = {name: fleet_defaults()[name].value for name in CALL}
+    question = FleetScenario(replica=Scenario.model_validate({**call, **given}), **asked)
     try:
         replica = links.portable(question.replica)
         link_text = "?" + urlencode(links.encode_fleet(question.model_copy(update={"replica": replica})), safe="/:,")

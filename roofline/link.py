@@ -24,10 +24,12 @@ from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
+from roofline.performance.served import draft_model
 from roofline.specs.base import printable
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted
+from roofline.specs.speculation import LOOKUP, MODULE
 
 VERSION = "1"
 MAX_CHARACTERS = 4000
@@ -48,6 +50,10 @@ _FIELDS: dict[str, str] = {
     "kv": "kv_cache",
     "in": "input_tokens",
     "out": "output_tokens",
+    "hit": "prefix_hit",
+    "spec": "speculative",
+    "forced": "forced_output",
+    "lora": "adapters",
     "batch": "batch",
     "rate": "request_rate",
     "window": "batching_window_s",
@@ -56,6 +62,10 @@ _FIELDS: dict[str, str] = {
     "ep": "expert_parallel",
     "dp": "data_parallel",
     "adp": "attention_data_parallel",
+    "cp": "context_parallel",
+    "skew": "expert_skew",
+    "tbo": "two_batch_overlap",
+    "pd": "prefill_devices",
     "engine": "engine",
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",
@@ -73,7 +83,6 @@ _FLEET_FIELDS: dict[str, str] = {
     "small": "small_model",
     "smallhw": "small_hardware",
     "smallshare": "small_share",
-    "prefix": "prefix_hit",
     "peak": "peak",
     "burst": "burst",
     "busy": "busy",
@@ -123,7 +132,7 @@ _CATALOGUED: dict[str, Callable[[str], None]] = {
 }
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
-_WORDS: dict[str, str] = {"batch": "most"}
+_WORDS: dict[str, str] = {"batch": "most", "pd": "shared"}
 _AUTO = "auto"
 
 
@@ -147,7 +156,7 @@ def encode(scenario: Scenario) -> dict[str, str]:
 
 def to_query(scenario: Scenario) -> str:
     """The query string of a scenario, with its question mark."""
-    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,")
+    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,@")
 
 
 def portable(scenario: Scenario) -> Scenario:
@@ -313,6 +322,8 @@ def _values(key: str, text: str) -> dict[str, object]:
     checked = Scenario.model_validate({"model": "x", "hardware": "x", name: text})
     if key in _CATALOGUED:
         _CATALOGUED[key](getattr(checked, name))
+    if checked.speculative is not None and checked.speculative.draft not in (MODULE, LOOKUP):
+        draft_model(checked.speculative.draft)
     return {field: getattr(checked, field) for field in checked.model_fields_set if field == name or field == "devices"}
 
 

@@ -58,10 +58,18 @@ def _span(answer: Json, key: str) -> str:
     return f"{_time(expected['value'])} ({_time(expected['low'])} to {_time(expected['high'])}), limit {_time(limit)}"
 
 
+def _prefill_plan_rows(plan: Json | None) -> list[tuple[str, str]]:
+    if plan is None:
+        return []
+    ways = f"tensor {plan['tensor_parallel']}, pipeline {plan['pipeline_parallel']}, data {plan['data_parallel']}"
+    return [("prefill plan", f"{ways}, expert {plan['expert_parallel']}. {plan['why']}")]
+
+
 def estimate_text(answer: Json) -> str:
     """An estimate in a dozen lines."""
     memory, cost, plan, scenario = answer["memory"], answer["cost"], answer["plan"], answer["scenario"]
     formats, ranks = answer["formats"], ", data-parallel attention" if plan["attention_data_parallel"] else ""
+    ranks += f", context {plan['context_parallel']}" if plan["context_parallel"] > 1 else ""
     used, usable = memory_size(memory["used_bytes_per_device"]), memory_size(memory["usable_bytes_per_device"])
     rows = [
         ("question", f"{answer['model']} on {scenario['devices']:,} x {answer['hardware']}, batch {answer['batch']:,}"),
@@ -74,13 +82,16 @@ def estimate_text(answer: Json) -> str:
             f"tensor {plan['tensor_parallel']}, pipeline {plan['pipeline_parallel']}, data {plan['data_parallel']}, "
             f"expert {plan['expert_parallel']}{ranks}. {plan['why']}",
         ),
+        *_prefill_plan_rows(answer["prefill_plan"]),
         ("per user", _rate(answer, "tokens_per_s_per_user", "tokens/s")),
         ("in total", _rate(answer, "output_tokens_per_s", "tokens/s")),
         ("time to first token", _span(answer, "ttft_s")),
         *_waiting_rows(answer["waiting"]),
         ("time per output token", _span(answer, "tpot_s")),
+        *_several_tokens(answer),
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
+        *_cached_price(cost),
         ("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}"),
         (
             "memory of a device",
@@ -101,6 +112,16 @@ def _waiting_rows(waiting: Json | None) -> list[tuple[str, str]]:
         return []
     mean, half, most = (duration(waiting[f"ttft_{name}_s"]) for name in ("mean", "p50", "p99"))
     return [("  with its wait", f"{mean} on average, {half} at the median, {most} at the 99th percentile")]
+
+
+def _several_tokens(answer: Json) -> list[tuple[str, str]]:
+    tokens = answer["expected_tokens_per_step"]
+    return [] if tokens == 1.0 else [("tokens a step", f"{tokens:.3g}, as {_span(answer, 'decode_step_s')}")]
+
+
+def _cached_price(cost: Json) -> list[tuple[str, str]]:
+    price = cost["usd_per_million_cached_input_tokens"]
+    return [] if price is None else [("per million cached input tokens", _usd(price))]
 
 
 def _usd(value: float | None) -> str:
@@ -154,6 +175,19 @@ def breakeven_text(answer: Json) -> str:
         ("your own, used", f"{_usd(answer['own_used_usd_per_million_tokens'])} per million tokens"),
         ("pays below", f"{_usd(answer['break_even_usd_per_device_hour'])} a device-hour"),
         ("paid back after", f"{_number(answer['payback_months'])} months"),
+    ]
+    return _lines(rows)
+
+
+def formula_text(answer: Json) -> str:
+    """A formula worked out in a few lines."""
+    rows = [
+        (answer["name"], f"{significant(answer['value'])} {answer['unit']}".rstrip()),
+        ("", answer["summary"]),
+        ("equation", " ".join(answer["equation"].split())),
+        *((name, f"{value:g} {answer['units'][name]}".rstrip()) for name, value in answer["inputs"].items()),
+        ("assumptions", answer["assumptions"]),
+        ("source", answer["source"]),
     ]
     return _lines(rows)
 
@@ -231,13 +265,30 @@ def table_text(table: pd.DataFrame) -> str:
 
 def validation_text(answer: Json) -> str:
     """Errors by group, then what could not be compared, by reason."""
-    lines = [f"{'':40} {'rows':>5} {'median':>7} {'90 %':>7} {'in band':>8}"]
+    lines = [f"{'':40} {'rows':>5} {'median':>7} {'90 %':>7} {'bias':>7} {'in band':>8}"]
     for by, groups in answer["summary"].items():
         lines.append(f"by {by}")
         for name, group in groups.items():
-            numbers = f"{group['n']:>5} {group['median_error']:>7.1%} {group['p90_error']:>7.1%} {group['inside_band']:>8.0%}"
+            errors = f"{group['median_error']:>7.1%} {group['p90_error']:>7.1%} {group['bias']:>+7.1%}"
+            numbers = f"{group['n']:>5} {errors} {group['inside_band']:>8.0%}"
             lines.append(f"  {name[:38]:38} {numbers}")
     left = Counter(row["reason"] for row in answer["rows"] if not row["valid"])
     lines += [f"{count:,} left out: {reason}" for reason, count in left.most_common()]
     beaten = [item["id"] for item in answer["beats_limit"]]
-    return "\n".join([*lines, f"above the limit: {', '.join(beaten) or 'none'}"])
+    lines.append(f"above the limit: {', '.join(beaten) or 'none'}")
+    return "\n".join([*lines, *(line for item in answer.get("refit", ()) for line in _refit_lines(item))])
+
+
+def _refit_lines(item: Json) -> list[str]:
+    """The shares of one machine before and after, its errors, and how to use them."""
+    lines = [f"refit of {item['hardware']} under {item['engine']}"]
+    for share in item["shares"]:
+        edge = ", at the edge of what is tried" if share["at_bound"] else ""
+        lines.append(f"  {share['name']:38} {share['n']:>5} {share['shipped']:>7.3f} to {share['fitted']:.3f}{edge}")
+    for before, after in zip(item["before"], item["after"], strict=True):
+        errors = f"{before['median_error']:>7.1%} to {after['median_error']:.1%}"
+        lines.append(f"  {'median error, ' + before['name']:38} {before['n']:>5} {errors}")
+    if item["constants"]:
+        given = " ".join(f"--constant {name}={value:.3f}" for name, value in item["constants"].items())
+        lines.append(f"  use: roofline estimate --hardware {item['hardware']} --engine {item['engine']} {given} --model …")
+    return [*lines, *(f"  {reason}" for reason in item["refused"])]

@@ -15,8 +15,8 @@ from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.catalog.apis import ApiPrice, api_prices, apis_of, load_api
 from roofline.errors import InputError
-from roofline.formulas.fleet import replica_request_s
-from roofline.formulas.ownership import break_even_tokens_per_s, payback_h, request_usd
+from roofline.formulas.capital import break_even_h
+from roofline.formulas.profit import break_even_tokens, revenue_usd
 from roofline.specs.scenario import Scenario
 from roofline.units import (
     HOURS_PER_DAY,
@@ -40,8 +40,6 @@ class Against:
     """A system of one's own beside an API, for the same requests. Tokens are of both kinds, in the mix asked for."""
 
     api: ApiPrice
-    cached_frac: float
-    """Of prompt tokens, found in a cache on both sides."""
     api_usd_per_million_tokens: float
     own_usd_per_hour: float | None
     own_tokens_per_day: float
@@ -69,53 +67,51 @@ class Crossing:
     """Whole systems, one more whenever those there are full; NaN without a price."""
 
 
-def against_api(scenario: Scenario, api: str | None = None, cached_frac: float = 0.0) -> Against:
+def against_api(scenario: Scenario, api: str | None = None) -> Against:
     """Where a system of one's own is cheaper than an API, for prompts and outputs as in the scenario.
 
     Parameters
     ----------
     scenario
-        The system, its load and its price.
+        The system, its load (lengths and the share of prompts found in a cache) and its price.
     api
         Id of a public price, or ``input/cached/output`` in USD per million tokens; None: the cheapest for this model.
-    cached_frac
-        Share of prompt tokens found in a cache.
 
     Raises
     ------
     InputError
-        No public price is known for the model and none is given, or the share is no share.
+        No public price is known for the model and none is given, or the load is a request rate.
     """
-    if not 0.0 <= cached_frac <= 1.0:
-        raise InputError("the cached share of a prompt must lie between 0 and 1.")
-    price = _chosen(scenario, api, cached_frac)
+    if scenario.request_rate is not None:
+        raise InputError("against an API the load follows from utilisation: give a batch, or none, instead of a request rate.")
+    price = _chosen(scenario, api)
     report = evaluate(scenario)
     found = resolve(scenario)
     device = device_price(scenario, found.price)
-    made = _tokens_per_s(report, cached_frac)
-    charged = _api_usd_per_token(scenario, price, cached_frac)
+    made = float(report.expected.requests_per_s) * (scenario.input_tokens + scenario.output_tokens)
+    charged = _api_usd_per_token(scenario, price)
     per_hour = None if device.usd_per_h is None else device.usd_per_h * scenario.devices
     known = per_hour is not None and isfinite(made)
     reserved = per_hour / (made * SECONDS_PER_HOUR) if per_hour is not None and known else None
     share = reserved / charged if reserved is not None and charged > 0 else None
     crosses = share is not None and share <= _ALL_THE_TIME
-    even = float(break_even_tokens_per_s(cost_usd_per_h=nan if per_hour is None else per_hour, price_usd_per_token=charged))
+    daily_usd = nan if per_hour is None else per_hour * HOURS_PER_DAY
+    even = float(break_even_tokens(fixed_usd=daily_usd, price_usd_per_token=charged, marginal_usd_per_token=0.0))
     return Against(
         api=price,
-        cached_frac=cached_frac,
         api_usd_per_million_tokens=charged * PER_MILLION,
         own_usd_per_hour=per_hour,
         own_tokens_per_day=made * SECONDS_PER_DAY,
         own_reserved_usd_per_million_tokens=None if reserved is None else reserved * PER_MILLION,
         own_used_usd_per_million_tokens=None if reserved is None else reserved / scenario.utilisation * PER_MILLION,
         break_even_utilisation=share if crosses else None,
-        break_even_tokens_per_day=even * SECONDS_PER_DAY if crosses else None,
+        break_even_tokens_per_day=even if crosses else None,
         break_even_usd_per_device_hour=charged * made * SECONDS_PER_HOUR * scenario.utilisation / scenario.devices
         if isfinite(made)
         else None,
         payback_months=_payback_months(scenario, device, charged * made * SECONDS_PER_HOUR),
         crosses=crosses,
-        sentence=_sentence(report, price, share, device, even * SECONDS_PER_DAY),
+        sentence=_sentence(report, price, share, device, even),
     )
 
 
@@ -133,7 +129,7 @@ def crossing(found: Against) -> Crossing:
     )
 
 
-def _chosen(scenario: Scenario, api: str | None, cached_frac: float) -> ApiPrice:
+def _chosen(scenario: Scenario, api: str | None) -> ApiPrice:
     if api is not None:
         return load_api(api)
     known = apis_of(scenario.model)
@@ -142,32 +138,17 @@ def _chosen(scenario: Scenario, api: str | None, cached_frac: float) -> ApiPrice
             f"no public API price of {scenario.model[:60]} is known: name one of {', '.join(list(api_prices())[:6])}, … "
             "or give input/cached/output in USD per million tokens."
         )
-    return min(known, key=lambda price: _api_usd_per_token(scenario, price, cached_frac))
+    return min(known, key=lambda price: _api_usd_per_token(scenario, price))
 
 
-def _tokens_per_s(report: Report, cached_frac: float) -> float:
-    """Tokens of both kinds that the system makes when busy all the time, prefill and decode taking turns."""
-    scenario = report.scenario
-    if scenario.request_rate is not None:
-        raise InputError("against an API the load follows from utilisation: give a batch, or none, instead of a request rate.")
-    request_s = replica_request_s(
-        n_input_tokens=scenario.input_tokens,
+def _api_usd_per_token(scenario: Scenario, price: ApiPrice) -> float:
+    cached = scenario.input_tokens * scenario.prefix_hit
+    request = revenue_usd(
+        n_cached_tokens=cached,
+        n_missed_tokens=scenario.input_tokens - cached,
         n_output_tokens=scenario.output_tokens,
-        cached_frac=cached_frac,
-        cached_ratio=report.cost.cached_token_ratio,
-        prefill_tokens_per_s=report.expected.prefill_tokens_per_s,
-        decode_tokens_per_s=report.expected.output_tokens_per_s,
-    )
-    return (scenario.input_tokens + scenario.output_tokens) / float(request_s)
-
-
-def _api_usd_per_token(scenario: Scenario, price: ApiPrice, cached_frac: float) -> float:
-    request = request_usd(
-        n_input_tokens=scenario.input_tokens,
-        n_output_tokens=scenario.output_tokens,
-        cached_frac=cached_frac,
-        input_usd_per_token=price.input_usd_per_million / PER_MILLION,
         cached_usd_per_token=price.cached_usd_per_million / PER_MILLION,
+        input_usd_per_token=price.input_usd_per_million / PER_MILLION,
         output_usd_per_token=price.output_usd_per_million / PER_MILLION,
     )
     return float(request) / (scenario.input_tokens + scenario.output_tokens)
@@ -177,9 +158,9 @@ def _payback_months(scenario: Scenario, device: DevicePrice, bought_usd_per_h: f
     """Simple payback of an owned system: outlay over what is saved, at the utilisation given."""
     if device.outlay_usd is None or device.parts is None or not isfinite(bought_usd_per_h):
         return None
-    hours = payback_h(
-        outlay_usd=device.outlay_usd * scenario.devices,
-        bought_usd_per_h=bought_usd_per_h * scenario.utilisation,
+    hours = break_even_h(
+        purchase_usd=device.outlay_usd * scenario.devices,
+        rent_usd_per_h=bought_usd_per_h * scenario.utilisation,
         running_usd_per_h=device.parts.running_usd_per_h * scenario.devices,
     )
     return float(hours) / _HOURS_PER_MONTH if isfinite(hours) else None

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
-import roofline.formulas
+from roofline.answers.formulary import Formula, formulary
 from roofline.answers.serialise import Json, hardware_json
 from roofline.catalog.apis import api_prices
 from roofline.catalog.engines import engine_profiles
@@ -51,21 +47,20 @@ def _models() -> Json:
     return {name: asdict(entry) for name, entry in model_entries().items()}
 
 
-def formulas() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every public formula with its name."""
-    for info in pkgutil.iter_modules(roofline.formulas.__path__):
-        module = importlib.import_module(f"roofline.formulas.{info.name}")
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and not name.startswith("_"):
-                yield name, function
-
-
 def _formulas() -> Json:
+    return {name: formula_json(formula) for name, formula in formulary().items()}
+
+
+def formula_json(formula: Formula) -> Json:
+    """A formula as its docstring states it."""
     return {
-        name: {
-            "module": function.__module__,
-            "summary": (inspect.getdoc(function) or "").partition("\n")[0],
-            "parameters": list(inspect.signature(function).parameters),
-        }
-        for name, function in formulas()
+        "module": f"roofline.formulas.{formula.topic}",
+        "summary": formula.summary,
+        "equation": formula.equation,
+        "assumptions": formula.assumptions,
+        "source": formula.source,
+        "unit": formula.unit,
+        "parameters": [parameter.name for parameter in formula.parameters],
+        "units": {parameter.name: parameter.unit for parameter in formula.parameters},
+        "example": {parameter.name: parameter.example for parameter in formula.parameters},
     }

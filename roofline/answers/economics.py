@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from collections.abc import Callable
 
 import numpy as np
 
-from roofline.answers.energy import TokenSeconds, Work, energy
+from roofline.answers.energy import DeviceSeconds, Work, energy
 from roofline.answers.pricing import DevicePrice
 from roofline.answers.report import Cost, Times, TokenCost
 from roofline.answers.speeds import Speeds
 from roofline.formulas.cost import blended_usd_per_token, rental_usd_per_token
-from roofline.formulas.ownership import request_usd
+from roofline.formulas.profit import revenue_usd
+from roofline.performance.prefix import PromptParts
 from roofline.specs.hardware import Accelerator
 from roofline.specs.scenario import Scenario
 from roofline.units import PER_MILLION, Floats
@@ -37,86 +38,99 @@ def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats
     return per_token * PER_MILLION
 
 
-def token_seconds(scenario: Scenario, times: Times) -> TokenSeconds:
-    """Time of the whole system that tokens take.
+def device_seconds(scenario: Scenario, times: Times, prompt: PromptParts) -> DeviceSeconds:
+    """Device time of tokens where prefill and decode share the devices.
 
     Where a batch is given, prompts and outputs take the inverse of their rates. Where requests arrive at a rate, a request has
     ``1 / rate`` of all devices, however busy they are: the prompt takes what it needs, and the output the rest.
     """
-    prompt_s = 1.0 / float(times.prefill_tokens_per_s)
+    computed_s = 1.0 / float(times.prefill_tokens_per_s)
     if scenario.request_rate is None:
-        return TokenSeconds(prompt_s, 1.0 / float(times.output_tokens_per_s))
+        return spread(prompt, computed_s * scenario.devices, scenario.devices / float(times.output_tokens_per_s))
     request_s = 1.0 / scenario.request_rate
-    prefill_s = min(prompt_s * scenario.input_tokens, request_s)
-    return TokenSeconds(prefill_s / scenario.input_tokens, (request_s - prefill_s) / scenario.output_tokens)
+    prefill_s = min(computed_s * prompt.computed_tokens, request_s)
+    output_s = (request_s - prefill_s) / scenario.output_tokens
+    return spread(prompt, prefill_s / prompt.computed_tokens * scenario.devices, output_s * scenario.devices)
 
 
-def token_cost(scenario: Scenario, price: DevicePrice, seconds: TokenSeconds, cached_token_ratio: float) -> TokenCost | None:
+def spread(prompt: PromptParts, prefill_s: float, output_s: float) -> DeviceSeconds:
+    """Device time of a prefill, given per computed token, shared with the cached ones.
+
+    Computed tokens pay for a prefill without a cache behind it, cached ones for what reading them adds.
+    """
+    input_s = prefill_s * (1.0 - prompt.cached_time_frac)
+    return DeviceSeconds(prompt.computed_tokens, prompt.cached_tokens, input_s, prompt.cached_token_ratio * input_s, output_s)
+
+
+def token_cost(scenario: Scenario, price: DevicePrice, seconds: DeviceSeconds) -> TokenCost | None:
     """Price of tokens by kind at the scenario's utilisation; None without a price or where the load does not fit."""
-    inputs = usd_per_million(scenario, price, np.divide(1.0, seconds.input_s))
-    outputs = usd_per_million(scenario, price, np.divide(1.0, seconds.output_s)) if seconds.output_s else 0.0
-    if inputs is None or outputs is None or not np.isfinite(inputs + outputs):
+    if price.usd_per_h is None or not np.isfinite(seconds.input_s + seconds.output_s):
         return None
+    alone = scenario.model_copy(update={"devices": 1})
+    inputs, cached, outputs = (
+        0.0 if taken == 0.0 else float(usd_per_million(alone, price, 1.0 / taken) or 0.0)
+        for taken in (seconds.input_s, seconds.cached_s, seconds.output_s)
+    )
+    request = float(
+        revenue_usd(
+            n_cached_tokens=seconds.cached_tokens,
+            n_missed_tokens=seconds.computed_tokens,
+            n_output_tokens=scenario.output_tokens,
+            cached_usd_per_token=cached,
+            input_usd_per_token=inputs,
+            output_usd_per_token=outputs,
+        )
+    )
     blended = blended_usd_per_token(
-        input_usd_per_token=inputs,
+        input_usd_per_token=(request - scenario.output_tokens * outputs) / scenario.input_tokens,
         output_usd_per_token=outputs,
         n_input_tokens=scenario.input_tokens,
         n_output_tokens=scenario.output_tokens,
     )
-    request = request_usd(
-        n_input_tokens=scenario.input_tokens,
-        n_output_tokens=scenario.output_tokens,
-        cached_frac=0.0,
-        input_usd_per_token=inputs / PER_MILLION,
-        cached_usd_per_token=cached_token_ratio * inputs / PER_MILLION,
-        output_usd_per_token=outputs / PER_MILLION,
-    )
     return TokenCost(
-        usd_per_million_input_tokens=float(inputs),
-        usd_per_million_cached_input_tokens=float(cached_token_ratio * inputs),
-        usd_per_million_output_tokens=float(outputs),
-        usd_per_million_tokens=float(blended),
-        usd_per_request=float(request),
-    )
-
-
-def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds, work: Work) -> Cost:
-    """Cost of input, cached input and output tokens, each charged for the device time it takes."""
-    price = device_price(scenario, market)
-    full = scenario.model_copy(update={"utilisation": 1.0})
-    seconds = token_seconds(scenario, found.expected)
-    used = token_cost(scenario, price, seconds, work.cached_token_ratio)
-    inputs, cached, outputs, blended = (None,) * 4 if used is None else astuple(used)[:4]
-    joules = energy(scenario, accelerator, seconds, work)
-    low, high = sorted((_output_usd(scenario, price, found.low), _output_usd(scenario, price, found.high)))
-    limit = _output_usd(scenario, price, found.limit)
-    return Cost(
         usd_per_million_input_tokens=inputs,
         usd_per_million_cached_input_tokens=cached,
         usd_per_million_output_tokens=outputs,
-        usd_per_million_tokens=blended,
+        usd_per_million_tokens=float(blended),
+        usd_per_request=request / PER_MILLION,
+    )
+
+
+def cost(
+    scenario: Scenario,
+    accelerator: Accelerator,
+    market: DevicePrice,
+    found: Speeds,
+    taken: Callable[[Times], DeviceSeconds],
+    work: Work,
+) -> Cost:
+    """Cost and energy of computed input, cached input and output tokens, each charged for the device time it takes."""
+    price = device_price(scenario, market)
+    full = scenario.model_copy(update={"utilisation": 1.0})
+    seconds = taken(found.expected)
+    used = token_cost(scenario, price, seconds)
+    spent = energy(scenario, accelerator, seconds, work)
+    low, high, limit = (_known(token_cost(scenario, price, taken(times))) for times in (found.high, found.low, found.limit))
+    return Cost(
+        usd_per_million_input_tokens=None if used is None else used.usd_per_million_input_tokens,
+        usd_per_million_cached_input_tokens=None if used is None else used.usd_per_million_cached_input_tokens,
+        usd_per_million_output_tokens=None if used is None else used.usd_per_million_output_tokens,
+        usd_per_million_tokens=None if used is None else used.usd_per_million_tokens,
         usd_per_hour=None if price.usd_per_h is None else price.usd_per_h * scenario.devices,
-        joules_per_output_token=joules.joules_per_output_token,
-        grams_co2e_per_million_tokens=joules.grams_co2e_per_million_tokens,
-        usd_per_million_output_tokens_low=_known(low),
-        usd_per_million_output_tokens_high=_known(high),
-        usd_per_million_output_tokens_at_limit=_known(limit),
+        joules_per_output_token=spent.joules_per_output_token,
+        grams_co2e_per_million_tokens=spent.grams_co2e_per_million_tokens,
+        usd_per_million_output_tokens_low=low if low is None or high is None else min(low, high),
+        usd_per_million_output_tokens_high=high if low is None or high is None else max(low, high),
+        usd_per_million_output_tokens_at_limit=limit,
         usd_per_device_hour=price.usd_per_h,
         basis=price.basis,
         price_kind=price.kind,
         used=used,
-        reserved=token_cost(full, price, seconds, work.cached_token_ratio),
-        cached_token_ratio=work.cached_token_ratio,
+        reserved=token_cost(full, price, seconds),
         usd_per_device_hour_parts=price.parts,
-        energy=joules,
+        energy=spent,
     )
 
 
-def _output_usd(scenario: Scenario, price: DevicePrice, times: Times) -> float:
-    """Price of a million output tokens at some speeds; NaN where not known."""
-    found = token_cost(scenario, price, token_seconds(scenario, times), 0.0)
-    return float("nan") if found is None else found.usd_per_million_output_tokens
-
-
-def _known(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def _known(found: TokenCost | None) -> float | None:
+    return None if found is None else found.usd_per_million_output_tokens

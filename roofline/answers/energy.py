@@ -7,8 +7,8 @@ from math import isfinite
 
 from roofline.catalog.grids import Grid, load_grid
 from roofline.catalog.ownership import Owned, owned
-from roofline.formulas.energy import carbon_g_per_token, energy_j_per_token
-from roofline.formulas.power import n_devices_in_power, power_at_load_w
+from roofline.formulas.energy import carbon_g_per_token, energy_j_per_token, mean_power_w
+from roofline.formulas.ownership import n_devices_in_power
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -17,20 +17,25 @@ from roofline.units import PER_MILLION
 
 @dataclass(frozen=True)
 class Work:
-    """How busy a device is in each phase, and what a cached prompt token takes."""
+    """How busy a device is in each phase."""
 
     prefill_load_frac: float
     """The larger of MFU and MBU."""
     decode_load_frac: float
-    cached_token_ratio: float
-    """Of the time of a prompt token computed anew."""
 
 
 @dataclass(frozen=True)
-class TokenSeconds:
-    """Time of the whole system that a token takes, s; NaN where the load does not fit."""
+class DeviceSeconds:
+    """Time of one device that a token takes, all devices of the system added up; NaN where the load does not fit."""
 
+    computed_tokens: float
+    """Of a prompt."""
+    cached_tokens: float
+    """Of a prompt."""
     input_s: float
+    """Of a prompt token that is computed."""
+    cached_s: float
+    """Of a prompt token that is read from the cache."""
     output_s: float
 
 
@@ -49,17 +54,17 @@ class Energy:
     basis: str
 
 
-def energy(scenario: Scenario, accelerator: Accelerator, seconds: TokenSeconds, work: Work) -> Energy:
+def energy(scenario: Scenario, accelerator: Accelerator, seconds: DeviceSeconds, work: Work) -> Energy:
     """Energy of tokens: power at the load of a phase, times the time a token takes."""
     grid = load_grid(scenario.grid)
     found = owned(scenario.ownership or Ownership(), accelerator, scenario.grid)
     if found.power_w is None or not isfinite(seconds.output_s):
         reason = "the load does not fit" if found.power_w else f"the power of {accelerator.id} is not known"
         return Energy(None, None, None, None, None, grid.id, reason)
-    inputs = _joules(scenario, found, seconds.input_s, work.prefill_load_frac)
-    outputs = _joules(scenario, found, seconds.output_s, work.decode_load_frac)
-    n_tokens = scenario.input_tokens + scenario.output_tokens
-    blended = (scenario.input_tokens * inputs + scenario.output_tokens * outputs) / n_tokens
+    inputs, cached = (_joules(found, taken, work.prefill_load_frac) for taken in (seconds.input_s, seconds.cached_s))
+    outputs = _joules(found, seconds.output_s, work.decode_load_frac)
+    request = seconds.computed_tokens * inputs + seconds.cached_tokens * cached + scenario.output_tokens * outputs
+    blended = request / (scenario.input_tokens + scenario.output_tokens)
     return Energy(
         device_power_w=power_w(found, work.decode_load_frac),
         joules_per_input_token=inputs,
@@ -74,7 +79,8 @@ def energy(scenario: Scenario, accelerator: Accelerator, seconds: TokenSeconds, 
 def power_w(found: Owned, load_frac: float) -> float:
     """What a device at a load draws, with its share of the server."""
     rated = found.power_w.value if found.power_w else 0.0
-    at_load = power_at_load_w(rated_w=rated, idle_frac=found.idle_frac.value, load_frac=min(1.0, load_frac))
+    idle = rated * found.idle_frac.value
+    at_load = mean_power_w(idle_power_w=idle, busy_power_w=rated, utilisation_frac=min(1.0, load_frac))
     return float(at_load) + found.host_w.value
 
 
@@ -86,11 +92,11 @@ def devices_in_power(found: Owned, budget_w: float) -> int | None:
     return int(n_devices_in_power(budget_w=budget_w, device_w=device_w, pue=found.pue.value))
 
 
-def _joules(scenario: Scenario, found: Owned, token_s: float, load_frac: float) -> float:
-    joules = energy_j_per_token(
-        n_devices=scenario.devices, power_w=power_w(found, load_frac), pue=found.pue.value, tokens_per_s=1.0 / token_s
-    )
-    return float(joules)
+def _joules(found: Owned, device_s: float, load_frac: float) -> float:
+    if device_s == 0.0:
+        return 0.0
+    power = power_w(found, load_frac)
+    return float(energy_j_per_token(n_devices=1.0, power_w=power, pue=found.pue.value, tokens_per_s=1.0 / device_s))
 
 
 def _grams(grid: Grid, joules: float) -> float | None:

@@ -42,10 +42,11 @@ def _per_user(report: Report) -> Explanation:
     parts = " + ".join(f"{duration(share.seconds)} {share.bound}" for share in report.shares["decode"] if share.seconds > 0)
     used = sum(row.bytes for row in report.operators if row.phase == "decode")
     work = sum(row.flops for row in report.operators if row.phase == "decode")
+    n = f"{report.tokens_per_step:.3g}"
     return Explanation(
         title="Tokens per second for one user",
-        equation=f"1 / T with {_STEP}",
-        substituted=f"1 / ({parts}) = 1 / {duration(step)}; the limit is 1 / {duration(limit)}",
+        equation=f"{'1' if report.tokens_per_step == 1.0 else 'n'} / T with {_STEP}",
+        substituted=f"{n} / ({parts}) = {n} / {duration(step)}; the limit is {n} / {duration(limit)}",
         inputs=(
             Input("read per device and step", with_prefix(used, "B"), "ledger: weights, experts touched, cache"),
             Input("computed per device and step", with_prefix(work, "FLOP"), "ledger"),
@@ -59,10 +60,13 @@ def _per_user(report: Report) -> Explanation:
 
 def _total(report: Report) -> Explanation:
     step, rate = float(report.expected.decode_step_s), report.scenario.request_rate
-    made = f"{significant(rate)} x {report.scenario.output_tokens:,}" if rate else f"{report.batch:,} / {duration(step)}"
+    several = "" if report.tokens_per_step == 1.0 else f" x {report.tokens_per_step:.3g}"
+    made = f"{significant(rate)} x {report.scenario.output_tokens:,}" if rate else f"{report.batch:,}{several} / {duration(step)}"
     return Explanation(
         title="Output tokens per second of the whole system",
-        equation=_RATED if rate else "B / T: every sequence gets one token per step",
+        equation=_RATED
+        if rate
+        else f"B{' n' if several else ''} / T: every sequence gets {'n tokens' if several else 'one token'} per step",
         substituted=f"{made} = {significant(float(report.expected.output_tokens_per_s))} tokens/s",
         inputs=(
             Input("sequences at once", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),

@@ -16,18 +16,15 @@ from roofline.answers.fleet_report import FleetReport, Site
 from roofline.answers.fleet_steps import assumption_lines, chain, sentence
 from roofline.answers.fleet_supply import Carried, capacity, carried, rates, replicas_needed, site
 from roofline.answers.sensitivity import Swing, widest_first
-from roofline.catalog.fleet import Assumed, assumed
+from roofline.catalog.fleet import CALL, Assumed, assumed
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR, PER_MILLION, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 _HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
-_IN_REPLICA = ("input_tokens", "output_tokens")
-"""Assumptions that are fields of the replica's load."""
 
-
-Known = Callable[[Scenario, float, float], Carried]
-"""What a replica carries at a share of cached prompt tokens and a speed for each user."""
+Known = Callable[[Scenario, float], Carried]
+"""What a replica carries at a speed for each user."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,8 @@ def fleet(asked: FleetScenario) -> FleetReport:
     found, measured = assumed(asked), cache(rates)
 
     @cache
-    def known(replica: Scenario, prefix_hit: float, speed: float) -> Carried:
-        return carried(measured(replica), prefix_hit, speed)
+    def known(replica: Scenario, speed: float) -> Carried:
+        return carried(measured(replica), speed)
 
     pools = _pools(asked, found, known)
     failing = [pool for pool in pools if not pool.carried.fits]
@@ -72,7 +69,7 @@ def _pools(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Pool, ..
         Pool(
             name=f"{replica.model[:60]} on {replica.devices} x {replica.hardware[:60]}",
             replica=replica,
-            carried=known(replica, found.prefix_hit.value, found.speed.value),
+            carried=known(replica, found.speed.value),
             calls_per_s=calls,
         )
         for replica, calls in kinds
@@ -123,8 +120,9 @@ def _swings(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Swing, 
 
 def _devices(asked: FleetScenario, found: Assumed, name: str, value: float, known: Known) -> float:
     """Devices with one assumption moved; NaN where a replica cannot carry it."""
-    if name in _IN_REPLICA:
-        asked = asked.model_copy(update={"replica": asked.replica.model_copy(update={name: int(value)})})
+    if name in CALL:
+        exact = int(value) if name.endswith("_tokens") else value
+        asked = asked.model_copy(update={"replica": asked.replica.model_copy(update={name: exact})})
     moved = replace(found, **{name: replace(getattr(found, name), value=value)})
     pools = _pools(asked, moved, known)
     if not all(pool.carried.fits for pool in pools):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.catalog.fleet import Assumed
-from roofline.formulas.fleet import mean_arrivals_per_s
+from roofline.formulas.fleet import demand_tokens_per_s
 from roofline.specs.fleet import Region
-from roofline.units import HOURS_PER_DAY, SECONDS_PER_DAY
+from roofline.units import HOURS_PER_DAY
 
 PEAK_LOCAL_H = 20.0
 """Local hour of the daily peak: the evening. It only matters between regions."""
@@ -32,7 +32,9 @@ class Demand:
 
 def demand(found: Assumed) -> Demand:
     """Mean load of everybody together."""
-    messages = mean_arrivals_per_s(n_users=found.weekly_users.value, n_requests=found.messages.value, period_s=SECONDS_PER_DAY)
+    messages = demand_tokens_per_s(
+        n_users=found.weekly_users.value, messages_per_day=found.messages.value, n_tokens_per_message=1.0
+    )
     calls = 1.0 + found.agent_share.value * (found.agent_calls.value - 1.0)
     served = float(messages) * calls * (1.0 - found.result_hit.value)
     return Demand(

@@ -136,7 +136,7 @@ def _serving(report: FleetReport, found: Assumed) -> list[Step]:
                 f"time of a replica per call: {where}",
                 carried.request_s,
                 "s",
-                "prompt tokens x (1 - hit + hit x cached over new) / prefill rate + output tokens / decode rate",
+                "1 / calls a second of a full replica, prefill and decode taking turns",
                 (f"batch = {carried.batch:,}, the largest at which every user gets the speed", _given("speed", found.speed)),
                 "expected rates of one replica",
             ),

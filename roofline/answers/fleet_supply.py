@@ -18,13 +18,14 @@ from roofline.answers.sweep import loads_table
 from roofline.catalog.fleet import Assumed
 from roofline.catalog.grids import load_grid
 from roofline.catalog.ownership import Owned, owned, systems
-from roofline.formulas.fleet import n_replicas, pool_waiting_frac, replica_request_s
+from roofline.formulas.fleet import needed_devices, whole_replicas
+from roofline.formulas.manyserver import pool_waiting_frac
 from roofline.formulas.queueing import littles_law_sequences, md1_wait_s
 from roofline.performance.planning import Workload
 from roofline.specs.fleet import Region
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
-from roofline.units import KILO, Floats
+from roofline.units import KILO
 
 _PER_DOUBLING = 4
 """Batches tried to a doubling, first over all sizes."""
@@ -39,8 +40,7 @@ class Rates:
     report: Report
     """At the most that fit, or at the batch given."""
     batch: NDArray[np.float64]
-    prefill_tokens_per_s: NDArray[np.float64]
-    decode_tokens_per_s: NDArray[np.float64]
+    calls_per_s: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Carried:
 
 
 def rates(replica: Scenario) -> Rates:
-    """Prefill and decode rates at every size of batch that fits."""
+    """Calls a second of a full replica at every size of batch that fits."""
     report = evaluate(replica.model_copy(update={"utilisation": 1.0}))
     top = max(1, report.memory.max_batch)
     sizes = np.unique(np.round(np.geomspace(1, top, 1 + ceil(_PER_DOUBLING * np.log2(max(2, top))))))
@@ -63,62 +63,52 @@ def rates(replica: Scenario) -> Rates:
 
 
 def _at(report: Report, sizes: NDArray[np.float64]) -> Rates:
+    """Rates at batches; pools of prefill and decode are asked one by one."""
     replica, same = report.scenario, np.ones_like(sizes)
+    if replica.prefill_devices is not None:
+        asked = [evaluate(replica.model_copy(update={"batch": int(size)})) for size in sizes]
+        return Rates(report, sizes, np.array([float(found.expected.requests_per_s) for found in asked]))
     load = Workload(same * replica.input_tokens, same * replica.output_tokens, sizes, np.nan * same)
-    table = loads_table(replica, resolve(replica), load)
-    return Rates(report, sizes, table["expected_prefill_tokens_per_s"], table["expected_output_tokens_per_s"])
+    return Rates(report, sizes, loads_table(replica, resolve(replica), load)["expected_requests_per_s"])
 
 
-def carried(found: Rates, prefix_hit: float, speed: float) -> Carried:
+def carried(found: Rates, speed: float) -> Carried:
     """The largest batch at which every user still gets the speed asked for, else one; the batch given, where one is."""
     if not found.report.memory.fits:
         return Carried(0, float("nan"), False, found.report.sentence)
-    coarse = _quick(found, prefix_hit, speed)
     if found.report.scenario.batch is not None:
-        return _carried(found, prefix_hit, 0, "")
+        return _carried(found, 0, "")
+    coarse = _quick(found, speed)
     if coarse is None:
-        slow = f"{speed:g} tokens/s for each user are more than this replica gives even one."
-        return _carried(found, prefix_hit, 0, slow)
+        return _carried(found, 0, f"{speed:g} tokens/s for each user are more than this replica gives even one.")
     if coarse + 1 == found.batch.size:
-        return _carried(found, prefix_hit, coarse, "")
+        return _carried(found, coarse, "")
     finer = _at(found.report, np.unique(np.floor(np.linspace(found.batch[coarse], found.batch[coarse + 1], _FINER))))
-    return _carried(finer, prefix_hit, _quick(finer, prefix_hit, speed) or 0, "")
+    return _carried(finer, _quick(finer, speed) or 0, "")
 
 
-def _quick(found: Rates, prefix_hit: float, speed: float) -> int | None:
-    """Place of the largest batch that gives every user the speed asked for."""
-    given = found.report.scenario.output_tokens / (found.batch * _request_s(found, prefix_hit))
+def _quick(found: Rates, speed: float) -> int | None:
+    """Place of the largest batch that gives every user the speed asked for, prefill of others included."""
+    given = found.report.scenario.output_tokens * found.calls_per_s / found.batch
     quick = np.flatnonzero(np.nan_to_num(given) >= speed)
     return int(quick[-1]) if quick.size else None
 
 
-def _carried(found: Rates, prefix_hit: float, place: int, reason: str) -> Carried:
-    seconds = np.asarray(_request_s(found, prefix_hit))
-    return Carried(int(found.batch[place]), float(seconds[place]), bool(np.isfinite(seconds[place])), reason)
-
-
-def _request_s(found: Rates, prefix_hit: float) -> Floats:
-    replica = found.report.scenario
-    return replica_request_s(
-        n_input_tokens=replica.input_tokens,
-        n_output_tokens=replica.output_tokens,
-        cached_frac=prefix_hit,
-        cached_ratio=found.report.cost.cached_token_ratio,
-        prefill_tokens_per_s=found.prefill_tokens_per_s,
-        decode_tokens_per_s=found.decode_tokens_per_s,
-    )
+def _carried(found: Rates, place: int, reason: str) -> Carried:
+    calls = float(found.calls_per_s[place])
+    return Carried(int(found.batch[place]), 1.0 / calls, bool(np.isfinite(calls)), reason)
 
 
 def capacity(replica: Scenario, found: Carried, wanted: Assumed) -> Capacity:
     """Everything a site needs to know of its replicas."""
-    report = evaluate(replica.model_copy(update={"batch": found.batch, "utilisation": 1.0}))
-    expected, device = report.expected, resolve(replica)
+    report = evaluate(replica.model_copy(update={"batch": found.batch}))
+    device = resolve(replica)
     price = device_price(replica, device.price)
     parts = owned(replica.ownership or Ownership(), device.accelerator, replica.grid)
-    prompt_s = max(0.0, found.request_s - replica.output_tokens / float(expected.output_tokens_per_s))
+    computed = replica.input_tokens * (1.0 - replica.prefix_hit)
+    prompt_s = min(found.request_s, computed / float(report.expected.prefill_tokens_per_s))
     grid = load_grid(replica.grid)
     rated = None if parts.power_w is None else parts.power_w.value + parts.host_w.value
-    alone_s = replica.input_tokens / float(expected.prefill_tokens_per_s)
     return Capacity(
         scenario=report.scenario,
         meets_speed=not found.reason,
@@ -126,7 +116,7 @@ def capacity(replica: Scenario, found: Carried, wanted: Assumed) -> Capacity:
         request_s=found.request_s,
         prompt_s=prompt_s,
         tokens_per_s_per_user=replica.output_tokens / (report.batch * found.request_s),
-        ttft_s=float(expected.ttft_s) * prompt_s / alone_s,
+        ttft_s=float(report.expected.ttft_s),
         usd_per_device_hour=price.usd_per_h,
         working_w=_working_w(report, parts, prompt_s / found.request_s),
         idle_w=None if rated is None else power_w(parts, 0.0),
@@ -155,8 +145,13 @@ def _per_rack(device: str, rated_w: float, rack_w: float) -> int:
 
 def replicas_needed(peak_calls_per_s: float, request_s: float, found: Assumed) -> int:
     """Whole replicas for the busiest minutes of one region, with headroom and spares."""
-    needed = n_replicas(arrivals_per_s=peak_calls_per_s, request_s=request_s, utilisation_frac=found.busy.value)
-    return int(needed) + int(found.spares.value)
+    needed = needed_devices(
+        demand_tokens_per_s=peak_calls_per_s,
+        peak_ratio=1.0,
+        device_tokens_per_s=1.0 / request_s,
+        utilisation_frac=found.busy.value,
+    )
+    return int(whole_replicas(n_devices=needed, n_devices_per_replica=1.0)) + int(found.spares.value)
 
 
 def site(region: Region, pool: str, held: Capacity, calls_per_s: NDArray[np.float64], found: Assumed) -> Site:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.catalog.engines import engine_ids
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
@@ -43,6 +44,8 @@ _BENCH_REQUESTS = {
 }
 """Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
 _UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
+KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
+"""Kinds of rows that are predicted."""
 _DOUBTFUL = {
     "gaudi-030": "memory and rate fit two devices, the row says four",
 }
@@ -84,6 +87,8 @@ def case(row: Measurement) -> Case:
     """
     if row.kind in _UNTESTED:
         raise InputError(f"{_UNTESTED[row.kind]}.")
+    if row.kind not in KINDS:
+        raise InputError(f"kind is {row.kind[:40]!r}; it can be {', '.join(KINDS)}.")
     for name, value in (("hardware_id", row.hardware_id), ("model_id", row.model_id)):
         if not value:
             raise InputError(f"{name} is not known.")
@@ -110,7 +115,9 @@ def case(row: Measurement) -> Case:
 
 
 def engine_id(row: Measurement) -> str:
-    """The profile that stands for the row's software; Apple's backend never had the separate unpacking of prompts."""
+    """The profile a row names, or that stands for its software; Apple's backend never had the separate unpacking of prompts."""
+    if row.engine in engine_ids():
+        return row.engine
     for pattern, profile in _ENGINES:
         if re.search(pattern, row.engine):
             apart = profile == "llama-cpp-2024" and load_hardware(row.hardware_id).category == "Apple"
@@ -124,7 +131,7 @@ def _is_mixture(row: Measurement) -> bool:
 
 def _requests(row: Measurement, engine: str, way: Way) -> float | None:
     """Requests in the queue: as the row says, or as many as the benchmark of this engine takes for such lengths."""
-    if row.n_requests.isdigit():
+    if re.fullmatch(r"\d{1,9}", row.n_requests) and int(row.n_requests) > 0:
         return float(row.n_requests)
     told = re.search(r"(\d+) (?:requests|prompts queued)", f"{row.engine} {row.notes}")
     if told is not None:
@@ -147,12 +154,12 @@ def _lengths(row: Measurement) -> tuple[float, float]:
     """Prompt and output tokens; a prompt of zero is an empty context."""
     if "ShareGPT" in row.input_len:
         return _SHARE_GPT
-    prompt = re.match(r"\d+", row.input_len)
+    prompt = re.match(r"\d{1,8}(?!\d)", row.input_len)
     if prompt is None or (row.input_len != prompt[0] and " at depth " not in row.input_len):
         raise InputError(
             f"input_len is {row.input_len[:40]!r}, not a number of tokens." if row.input_len else "input_len is not known."
         )
-    output = re.fullmatch(r"\d+", row.output_len)
+    output = re.fullmatch(r"\d{1,8}", row.output_len)
     if output is None and row.output_len:
         raise InputError(f"output_len is {row.output_len[:40]!r}, not a number of tokens.")
     if output is None and row.kind != "prefill":
@@ -161,7 +168,7 @@ def _lengths(row: Measurement) -> tuple[float, float]:
 
 
 def _depth(row: Measurement) -> int:
-    found = re.search(r"at depth (\d+)", row.input_len)
+    found = re.search(r"at depth (\d{1,8})(?!\d)", row.input_len)
     return int(found[1]) if found else 0
 
 
@@ -170,7 +177,7 @@ def _batch(row: Measurement, devices: int, prompt: float) -> float:
     text = row.batch_or_concurrency
     if text.startswith("max"):
         return float("inf")
-    found = re.match(r"(\d+(?:\.\d+)?)", text)
+    found = re.match(r"(\d{1,9}(?:\.\d{1,9})?)(?!\d)", text)
     if text.startswith("INF"):
         return float("inf")
     if found is None:

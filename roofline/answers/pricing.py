@@ -7,7 +7,8 @@ from typing import Literal
 
 from roofline.catalog.hardware import rental_usd_per_h
 from roofline.catalog.ownership import Owned, owned
-from roofline.formulas.ownership import electricity_usd_per_h, yearly_capital_usd
+from roofline.formulas.capital import payment_usd
+from roofline.formulas.ownership import electricity_usd_per_h
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -101,11 +102,11 @@ def hourly_parts(found: Owned) -> HourlyParts:
     if found.power_only:
         return HourlyParts(0.0, float(electricity), 0.0, 0.0)
     outlay = outlay_usd(found)
-    capital = yearly_capital_usd(
-        outlay_usd=outlay,
+    capital = payment_usd(
+        purchase_usd=outlay,
         residual_frac=found.residual_frac.value,
-        discount_frac=found.capital_frac.value,
-        n_years=found.life_years.value,
+        n_payments=found.life_years.value,
+        interest_frac=found.capital_frac.value,
     )
     hosting = drawn_w(found) / KILO * found.hosting_usd_per_kw_month.value * MONTHS_PER_YEAR
     return HourlyParts(

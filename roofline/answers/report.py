@@ -25,6 +25,7 @@ class Times:
     """Time per output token after the first."""
     tpot_including_ttft_s: Floats
     decode_step_s: Floats
+    """One decode step, drafts included; it may yield several tokens."""
     tokens_per_s_per_user: Floats
     output_tokens_per_s: Floats
     """Steady decode, the prompts already in."""
@@ -84,7 +85,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the devices share the model. ``devices_used = tensor x pipeline x data``."""
+    """How the devices share the model. ``devices_used = tensor x pipeline x data x context``."""
 
     tensor_parallel: int
     pipeline_parallel: int
@@ -94,6 +95,7 @@ class Plan:
     devices_used: int
     why: str
     """One sentence: chosen by the person, or why this one."""
+    context_parallel: int = 1
 
 
 @dataclass(frozen=True)
@@ -171,8 +173,6 @@ class Cost:
     """What the machines cost if they were busy all the time."""
     used: TokenCost | None = None
     """The same over the utilisation: what a token costs that is sold or used."""
-    cached_token_ratio: float = 0.0
-    """Device time of a cached prompt token over that of one computed anew."""
     usd_per_device_hour_parts: HourlyParts | None = None
     """Capital, electricity, space and staff, where the device is owned."""
     energy: Energy | None = None
@@ -224,8 +224,6 @@ class Report:
     expected_low: Times
     """The low end of each number (a slow rate, a short time)."""
     expected_high: Times
-    waiting: Waiting | None
-    """TTFT with the wait before it, where requests arrive at a rate."""
     bound: dict[Phase, Bound]
     shares: dict[Phase, tuple[Share, ...]]
     """Expected time of a step by what takes it, longest first."""
@@ -240,6 +238,14 @@ class Report:
     """Why something is null, does not fit, or was substituted."""
     sources: dict[str, str] = field(default_factory=dict)
     """Facts used: name -> value and source."""
+    waiting: Waiting | None = None
+    """TTFT with the wait before it, where requests arrive at a rate."""
+    tokens_per_step: float = 1.0
+    """Output tokens that a decode step yields to each sequence: more than one with drafted or forced tokens."""
+    prefill_plan: Plan | None = None
+    """Plan of the devices that only prefill; ``plan`` and ``memory`` are then those of the others. ``None``: shared devices."""
+    prefill_devices: int = 0
+    """Devices of that pool."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,9 +11,11 @@ from roofline.answers.pricing import DevicePrice, chosen_price, market_price
 from roofline.catalog.engines import load_engine
 from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model
+from roofline.catalog.own_constants import with_constants
 from roofline.performance.machine import Machine, Rates, machine, rates
+from roofline.performance.served import served_structure
 from roofline.performance.sharding import Request, requested
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
@@ -34,14 +37,22 @@ class Resolved:
     """Of one device: on the market, or owned."""
 
 
-def resolve(scenario: Scenario) -> Resolved:
-    """Find what a scenario names.
+def resolve(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Resolved:
+    """Find what a scenario names; ``constants`` are shares of one's own in place of the engine's.
 
     Raises
     ------
     RooflineError
-        An unknown id, a format a device cannot run, memory that cannot be chosen.
+        An unknown id, a format a device cannot run, memory that cannot be chosen, a share that is none.
     """
+    found = _found(scenario)
+    if not constants:
+        return found
+    engine = with_constants(found.engine, constants)
+    return replace(found, engine=engine, machine=replace(found.machine, engine=engine))
+
+
+def _found(scenario: Scenario) -> Resolved:
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
     known = named and catalogue_hardware_id(scenario.hardware) is not None
     find = _resolve if known else _resolve.__wrapped__
@@ -74,7 +85,7 @@ def _resolve(scenario: Scenario) -> Resolved:
         model=model,
         accelerator=accelerator,
         engine=engine,
-        structure=structure(model, formats.weights_id),
+        structure=served_structure(scenario, model, formats.weights_id),
         formats=formats,
         machine=machine(scenario, accelerator, engine),
         request=requested(scenario, engine),

@@ -46,12 +46,12 @@ def speeds(
     shard: Shard,
     engine: EngineProfile,
     batch: Floats,
-    load: tuple[Floats, Floats],
+    output_tokens: Floats,
     fits: Fits,
     request_rate: Floats = np.nan,
     best: BestLimits | None = None,
 ) -> Speeds:
-    """All numbers of a load of (prompt, output) tokens, at a batch or, where one is given, at a request rate.
+    """All numbers of a load, at a batch or, where one is given, at a request rate.
 
     The limit is that of the plan, or the best over all plans where those are given.
     """
@@ -65,7 +65,7 @@ def speeds(
         )
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
     short, long = _scaled(limit, expected, engine, 0), _scaled(limit, expected, engine, 1)
-    case = _Case(shard, batch, load[0], load[1], fits, request_rate)
+    case = _Case(shard, batch, result.computed_tokens, output_tokens, result.tokens_per_step, fits, request_rate)
     at_limit, mean, quick, slow = _times(limit, case, False), _times(expected, case), _times(short, case), _times(long, case)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
 
@@ -92,29 +92,30 @@ class _Case:
 
     shard: Shard
     batch: Floats
-    prompt_tokens: Floats
+    computed_tokens: Floats
     output_tokens: Floats
+    tokens_per_step: float
     fits: Fits
     request_rate: Floats
 
 
 def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
     """Rates from durations; at a request rate, what arrives is what leaves, and prefill takes its share of every second."""
-    shard, batch, prompt, outputs = case.shard, case.batch, case.prompt_tokens, case.output_tokens
+    shard, batch, outputs = case.shard, case.batch, case.output_tokens
     known = np.where(case.fits, 1.0, np.nan)
     ttft, step, wall = d.ttft_s * known, d.step_s * known, d.request_s * known
     rated = np.isfinite(case.request_rate)
     rate = np.where(rated, case.request_rate, 0.0)
     left = np.maximum(1.0 - rate * d.prompt_s / shard.groups, _LEAST_SHARE) if takes_turns else 1.0
-    tpot = step / left
+    tpot = step / left / case.tokens_per_step
     return Times(
         ttft_s=ttft,
-        prefill_tokens_per_s=prompt * shard.groups / d.prompt_s * known,
+        prefill_tokens_per_s=case.computed_tokens * shard.groups / d.prompt_s * known,
         tpot_s=tpot,
         tpot_including_ttft_s=(ttft + (outputs - 1.0) * tpot) / outputs,
         decode_step_s=step,
         tokens_per_s_per_user=1.0 / tpot,
-        output_tokens_per_s=np.where(rated, rate * outputs * known, batch / step),
+        output_tokens_per_s=np.where(rated, rate * outputs * known, batch * case.tokens_per_step / step),
         requests_per_s=np.where(rated, rate * known, batch / wall),
         request_output_tokens_per_s=np.where(rated, rate * outputs * known, batch * outputs / wall),
     )

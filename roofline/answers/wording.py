@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from roofline.answers.asked import asked_assumptions
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
+from roofline.answers.served import serving_assumptions, serving_notes
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
@@ -131,7 +133,9 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     found_rows += [Assumption("calibration", "known" if engine.is_calibrated else "fallback", text) for text in engine.calibrated]
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
+    found_rows += asked_assumptions(found, scenario)
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
+    found_rows += serving_assumptions(found, scenario)
     found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
     return tuple(found_rows)
 
@@ -150,6 +154,7 @@ def reasons(
     if price.energy is not None and price.joules_per_output_token is None:
         lines.append(f"No energy: {price.energy.basis}.")
     lines += _plan_notes(scenario, plan)
+    lines += serving_notes(found)
     lines += _fact_notes(found, scenario)
     return tuple(lines)
 
@@ -162,6 +167,8 @@ def _plan_notes(scenario: Scenario, plan: Plan) -> list[str]:
     grouped = 1 < plan.expert_parallel <= plan.tensor_parallel and not plan.attention_data_parallel
     if scenario.expert_parallel is not None and grouped:
         lines.append("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+    if scenario.two_batch_overlap and plan.devices_used == 1:
+        lines.append("Two-batch overlap has nothing to hide on one device: it only reads the weights twice.")
     idle = scenario.devices - plan.devices_used
     if idle > 0:
         lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")

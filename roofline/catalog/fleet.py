@@ -10,6 +10,9 @@ from importlib import resources
 from roofline.catalog.ownership import Part
 from roofline.specs.fleet import FleetScenario
 
+CALL = ("input_tokens", "output_tokens", "prefix_hit")
+"""What is assumed of a call: fields of the replica."""
+
 
 @dataclass(frozen=True)
 class Assumed:
@@ -43,7 +46,10 @@ def fleet_defaults() -> dict[str, Part]:
 
 
 def assumed(asked: FleetScenario) -> Assumed:
-    """A person's figures, the rest by default. Lengths are the replica's own; a small model that is not there has no share."""
+    """A person's figures, the rest by default.
+
+    What a call is like is the replica's own; a small model that is not there has no share.
+    """
     return Assumed(**{item.name: _part(asked, item.name) for item in fields(Assumed)})
 
 
@@ -51,5 +57,5 @@ def _part(asked: FleetScenario, name: str) -> Part:
     default = fleet_defaults()[name]
     if name == "small_share" and asked.small_model is None:
         return Part(0.0, 0.0, 0.0, default.unit, "no small model")
-    given = getattr(asked.replica if name.endswith("_tokens") else asked, name)
+    given = getattr(asked.replica if name in CALL else asked, name)
     return default if given is None or given == default.value else Part.own(float(given), default.unit)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from roofline.answers.curves import batch_curve
-from roofline.answers.report import BatchCurve, Report
+from roofline.answers.report import BatchCurve, Report, Waiting
 from roofline.dashboard import state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
@@ -77,9 +77,17 @@ def _latency_words(report: Report) -> str:
         first, value, last, least = (float(getattr(times, name)) for times in (low, mean, high, limit))
         return f"{duration(value)} ({duration(first)} to {duration(last)}, limit {duration(least)})"
 
-    words = f"Time to first token {span('ttft_s')} without queueing. Time per output token {span('tpot_s')}."
+    first = f"Time to first token {span('ttft_s')} without queueing{_wait_words(report.waiting)}."
+    words = f"{first} Time per output token {span('tpot_s')}."
     price = report.cost.usd_per_million_input_tokens
     return words if price is None else f"{words} A million input tokens: {significant(price)} USD."
+
+
+def _wait_words(waiting: Waiting | None) -> str:
+    if waiting is None:
+        return ""
+    mean, most = duration(float(waiting.ttft_mean_s)), duration(float(waiting.ttft_p99_s))
+    return f"; with its wait {mean} on average, 99 in 100 within {most}"
 
 
 def _does_not_fit(report: Report, palette: Palette) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from roofline.dashboard.extras import DIVIDING, EXTRAS
 from roofline.errors import InputError
 from roofline.specs.scenario import Scenario
 
@@ -30,6 +31,7 @@ _LABELS: dict[str, str] = {
     "utilisation": "Utilisation",
     "model": "Model",
     "hardware": "Hardware",
+    **{extra.field: extra.label for extra in EXTRAS},
 }
 
 Values = dict[str, Any]
@@ -39,7 +41,8 @@ Values = dict[str, Any]
 def control_values(scenario: Scenario) -> Values:
     """What every control shows for a scenario."""
     adp = scenario.attention_data_parallel
-    manual = adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
+    divided = any(getattr(scenario, extra.field) != extra.unset for extra in DIVIDING)
+    manual = divided or adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
     load = "rate" if scenario.request_rate is not None else "batch" if scenario.batch is not None else "most"
     return {
         "model": scenario.model,
@@ -58,6 +61,7 @@ def control_values(scenario: Scenario) -> Values:
         "memory_gib": scenario.memory_gib,
         "usd_per_device_hour": scenario.usd_per_device_hour,
         "utilisation": round(scenario.utilisation * _PERCENT, 6),
+        **{extra.field: extra.shown(scenario) for extra in EXTRAS},
     }
 
 
@@ -75,6 +79,9 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
             problems[name] = f"{problem} {_used(name, good[name])}"
     if good["request_rate"] is not None:
         good["batch"] = None
+    if good["ownership"] is not None and good["usd_per_device_hour"] is not None:
+        good["usd_per_device_hour"] = None
+        problems["ownership"] = "A price of your own and owning exclude each other: the price is left out."
     return Scenario.model_validate(good), problems
 
 
@@ -96,6 +103,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
+        **{e.field: e.read(values[e.field]) if manual or e not in DIVIDING else e.unset for e in EXTRAS},
     }
 
 

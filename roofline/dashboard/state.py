@@ -24,7 +24,7 @@ VIEW_PREFIX = "view_"
 """Keys of view switches in the session."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"
-"""The address's key for what the Model page looks at."""
+"""The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN_MODELS = 5
 _URL, _KEPT, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_last", "_problems", "_own"
 
@@ -119,16 +119,18 @@ def keep_own_model(ref: str, name: str) -> None:
 def current_view() -> view.View:
     """The view switches; those that are not drawn keep their value."""
     kept: dict[str, Any] = st.session_state.get(f"_{VIEW_PREFIX}") or asdict(view.View())
-    found = {name: st.session_state.get(f"{VIEW_PREFIX}{name}", value) for name, value in kept.items()}
-    _set_view(view.View(**found))
-    return view.View(**found)
+    found: dict[str, Any] = {name: st.session_state.get(f"{VIEW_PREFIX}{name}", value) for name, value in kept.items()}
+    seen = view.View(**{**found, "kinds": tuple(found["kinds"])})
+    _set_view(seen)
+    return seen
 
 
 def _set_view(seen: view.View) -> None:
     values = asdict(seen)
     st.session_state[f"_{VIEW_PREFIX}"] = values
     for name, value in values.items():
-        st.session_state[f"{VIEW_PREFIX}{name}"] = value
+        # a control with several choices wants a list
+        st.session_state[f"{VIEW_PREFIX}{name}"] = list(value) if isinstance(value, tuple) else value
 
 
 def _tab() -> str | None:

@@ -155,3 +155,66 @@ def absorbed_break_even_tokens(*, latent_rank: Floats, nope_size: Floats, value_
     expanded = nope_size + value_size
     with np.errstate(divide="ignore"):
         return np.divide(latent_rank * expanded, np.maximum(2.0 * latent_rank - expanded, 0.0))
+
+
+def scaled_latent_cache_bytes_per_token(
+    *,
+    n_layers: Floats,
+    latent_rank: Floats,
+    latent_bytes_per_element: Floats,
+    scale_group_size: Floats,
+    scale_bytes: Floats,
+    rope_size: Floats,
+    rope_bytes_per_element: Floats,
+) -> Floats:
+    """Cache of one token under latent attention, the latent narrow with a scale to each group, the rotary key wide.
+
+        M = L (c b_c + c / g b_s + d_r b_r)                                      [1, FP8 format]
+
+    `latent_cache_bytes_per_token` with scales: 656 bytes a layer instead of 1152 in the format of the source.
+
+    [1] DeepSeek-AI, FlashMLA, "A deep dive into the FP8 sparse kernel", 2025. https://github.com/deepseek-ai/FlashMLA
+
+    >>> narrow = {"latent_bytes_per_element": 1, "scale_group_size": 128, "scale_bytes": 4}
+    >>> scaled_latent_cache_bytes_per_token(n_layers=1, latent_rank=512, rope_size=64, rope_bytes_per_element=2, **narrow)
+    656.0
+    """
+    latent = latent_rank * latent_bytes_per_element + latent_rank / scale_group_size * scale_bytes
+    return n_layers * (latent + rope_size * rope_bytes_per_element)
+
+
+def fused_attention_intensity_flops_per_byte(
+    *, n_new_tokens: Floats, n_held_tokens: Floats, n_queries_per_kv_head: Floats, bytes_per_element: Floats
+) -> Floats:
+    """Arithmetic intensity of attention that keeps its scores on the chip.
+
+        I = 2 / b n S G / (n G + S)                                              [1, part 4]
+
+    n queries on S tokens held, themselves included; G query heads share a cache head. Every query against every key: half of
+    it under a causal mask. Queries, keys, values and outputs move once. At b = 2 it is n / 2 for G = 1 and n = S, and tends
+    to G in decode.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/transformers/
+
+    >>> load = {"n_queries_per_kv_head": 1, "bytes_per_element": 2}
+    >>> fused_attention_intensity_flops_per_byte(n_new_tokens=480, n_held_tokens=480, **load)
+    240.0
+    """
+    queries = n_new_tokens * n_queries_per_kv_head
+    return 2.0 / bytes_per_element * queries * n_held_tokens / (queries + n_held_tokens)
+
+
+def equal_work_tokens(*, n_parameters: Floats, n_layers: Floats, n_heads: Floats, key_size: Floats, value_size: Floats) -> Floats:
+    """Length of a sequence at which attention takes as many FLOPs as the matrices.
+
+        T* = P / (L N (d_k + d_v))                                               [1, part 4]
+
+    P are the parameters a token is multiplied by in those layers. Every query against every key; twice as long under a
+    causal mask.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/transformers/
+
+    >>> equal_work_tokens(n_parameters=268435456, n_layers=1, n_heads=32, key_size=128, value_size=128)
+    32768.0
+    """
+    return n_parameters / (n_layers * n_heads * (key_size + value_size))

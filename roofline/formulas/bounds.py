@@ -211,3 +211,100 @@ def mbu_frac(*, traffic_bytes: Floats, time_s: Floats, bandwidth_bytes_per_s: Fl
     0.8
     """
     return traffic_bytes / (time_s * bandwidth_bytes_per_s)
+
+
+def clocked_peak_flops_per_s(*, n_units: Floats, flops_per_cycle: Floats, clock_cycles_per_s: Floats) -> Floats:
+    """Peak of a chip from its units and its clock.
+
+        C = n f w                                                                [1, part 12]
+
+    w is what one unit does in a cycle: 1 per lane for additions, 2 where it multiplies and adds, thousands on a matrix unit.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/gpus/
+
+    >>> clocked_peak_flops_per_s(n_units=132, flops_per_cycle=4096, clock_cycles_per_s=1.83e9)
+    989429760000000.0
+    """
+    return n_units * flops_per_cycle * clock_cycles_per_s
+
+
+def streamed_tokens_per_s(*, n_sequences: Floats, traffic_bytes: Floats, bandwidth_bytes_per_s: Floats) -> Floats:
+    """Highest token rate that reading memory once a step allows.
+
+        R = B W / Q                                                              [1, part 7]
+
+    Q is what a step of all sequences reads: the weights visited, and every cache. No sequence gains more than one token a
+    step; compute and network are left out.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/inference/
+
+    >>> streamed_tokens_per_s(n_sequences=1, traffic_bytes=1.6e10, bandwidth_bytes_per_s=8e11)
+    50.0
+    """
+    return n_sequences * bandwidth_bytes_per_s / traffic_bytes
+
+
+def decode_step_s(
+    *,
+    work_flops: Floats,
+    weight_bytes: Floats,
+    cache_bytes: Floats,
+    peak_flops_per_s: Floats,
+    bandwidth_bytes_per_s: Floats,
+    exposed_s: Floats,
+) -> Floats:
+    """Time of a decode step: attention reads the cache, then matrices are bound by weights or by compute.
+
+        T = Q_kv / W + max(F / C, Q_w / W) + T_x                                 [1, part 7]
+
+    Attention in decode is taken to be bound by memory always. T_x is what nothing hides: collectives, launches.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/inference/
+
+    >>> machine = {"peak_flops_per_s": 1e15, "bandwidth_bytes_per_s": 1e12}
+    >>> float(decode_step_s(work_flops=4e12, weight_bytes=1e9, cache_bytes=2e9, exposed_s=0.001, **machine))
+    0.007
+    """
+    matrices = np.maximum(work_flops / peak_flops_per_s, weight_bytes / bandwidth_bytes_per_s)
+    return cache_bytes / bandwidth_bytes_per_s + matrices + exposed_s
+
+
+def balanced_batch_tokens(
+    *,
+    weight_bytes: Floats,
+    work_flops_per_token: Floats,
+    traffic_bytes_per_token: Floats,
+    peak_flops_per_s: Floats,
+    bandwidth_bytes_per_s: Floats,
+) -> Floats:
+    """Critical batch where each token brings traffic of its own, activations or cache.
+
+        B* = (Q_w / W) / (F_1 / C - q / W)                                       [1, part 2]
+
+    Compute and memory take equally long at it. Infinite where the traffic of a token outlasts its work: no batch is bound by
+    compute then. `critical_batch_tokens` is the case q = 0.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/tpus/
+
+    >>> machine = {"peak_flops_per_s": 1e14, "bandwidth_bytes_per_s": 1e12}
+    >>> float(balanced_batch_tokens(weight_bytes=1e9, work_flops_per_token=2e9, traffic_bytes_per_token=1e7, **machine))
+    100.0
+    """
+    spare_s = work_flops_per_token / peak_flops_per_s - traffic_bytes_per_token / bandwidth_bytes_per_s
+    with np.errstate(divide="ignore"):
+        return np.divide(weight_bytes / bandwidth_bytes_per_s, np.maximum(spare_s, 0.0 * spare_s))
+
+
+def pass_s(*, step_s: Floats, n_tokens: Floats, critical_batch_tokens: Floats) -> Floats:
+    """Time of a pass of many tokens, told by the step that only reads the weights.
+
+        T = T_step max(1, m / B*)                                                [1, real benchmarks]
+
+    Flat up to the critical batch, in proportion beyond. Weights dominate the traffic; attention is left out.
+
+    [1] C. Chen, "Transformer inference arithmetic", kipply's blog, 2022. https://kipp.ly/transformer-inference-arithmetic/
+
+    >>> float(pass_s(step_s=0.02, n_tokens=600, critical_batch_tokens=300))
+    0.04
+    """
+    return step_s * np.maximum(1.0, n_tokens / critical_batch_tokens)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roofline.units import Floats
+from roofline.units import BITS_PER_BYTE, Floats
 
 
 def all_reduce_ring_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:
@@ -107,3 +107,96 @@ def expert_exchange_bytes(
     6048000
     """
     return n_tokens * n_copies * hidden_size * (dispatch_bytes_per_element + combine_bytes_per_element)
+
+
+def point_to_point_s(*, payload_bytes: Floats, n_hops: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:
+    """Sending a payload from one device to another, through devices between.
+
+        T = h alpha + V / W_n                                                    [1, part 2]
+
+    Hops overlap: a device passes on what it has while the rest arrives. The rate is that of all links used at once.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/tpus/
+
+    >>> point_to_point_s(payload_bytes=1e9, n_hops=2, link_bytes_per_s=1e9, latency_s=0.25)
+    1.5
+    """
+    return n_hops * latency_s + payload_bytes / link_bytes_per_s
+
+
+def torus_all_gather_s(
+    *, payload_bytes: Floats, n_axes: Floats, n_hops: Floats, link_bytes_per_s: Floats, latency_s: Floats
+) -> Floats:
+    """All-gather over axes of a torus, both ways around every ring at once; reduce-scatter takes the same.
+
+        T = max(h alpha, V / (2 a W_n))                                          [1, part 3]
+
+    h is half the sum of the axes. Rings of many devices: the share a device holds at first is not taken off. Without links
+    that close the ring, twice as long.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/sharding/
+
+    >>> float(torus_all_gather_s(payload_bytes=4e9, n_axes=2, n_hops=4, link_bytes_per_s=1e9, latency_s=1e-6))
+    1.0
+    """
+    return np.maximum(n_hops * latency_s, payload_bytes / (2.0 * n_axes * link_bytes_per_s))
+
+
+def hierarchical_all_reduce_s(
+    *,
+    payload_bytes: Floats,
+    n_devices_per_node: Floats,
+    n_nodes: Floats,
+    node_bytes_per_s: Floats,
+    network_bytes_per_s: Floats,
+    latency_s: Floats,
+) -> Floats:
+    """All-reduce in two levels: scatter inside a node, reduce between nodes, gather inside.
+
+        T = alpha + 2 (g - 1) / g V / W_u + 2 (N - 1) / N V / (g W_o)            [1, part 12]
+
+    W_u and W_o are the rates of a device inside its node and out of it. Levels one after the other; alpha is the latency of
+    the whole. With equal rates it takes as long as one ring around all.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/gpus/
+
+    >>> rates = {"node_bytes_per_s": 4e9, "network_bytes_per_s": 1e9, "latency_s": 0.0}
+    >>> hierarchical_all_reduce_s(payload_bytes=8e9, n_devices_per_node=4, n_nodes=2, **rates)
+    5.0
+    """
+    inside = 2.0 * (n_devices_per_node - 1.0) / n_devices_per_node * payload_bytes / node_bytes_per_s
+    between = 2.0 * (n_nodes - 1.0) / n_nodes * payload_bytes / (n_devices_per_node * network_bytes_per_s)
+    return latency_s + inside + between
+
+
+def tree_latency_s(
+    *, n_devices: Floats, n_nodes: Floats, base_latency_s: Floats, node_latency_s: Floats, network_latency_s: Floats
+) -> Floats:
+    """Latency of an all-reduce along chains inside nodes and a tree between them, there and back.
+
+        T = alpha_0 + 2 ((p / N - 1) alpha_u + log2(N) alpha_o)                  [1, collective latency]
+
+    alpha_u and alpha_o are the latencies of a step inside a node and between nodes.
+
+    [1] E. Erdil, "Inference economics of language models", Epoch AI, 2025. arXiv:2506.04645
+
+    >>> latencies = {"base_latency_s": 0.0, "node_latency_s": 1.0, "network_latency_s": 5.0}
+    >>> float(tree_latency_s(n_devices=16, n_nodes=2, **latencies))
+    24.0
+    """
+    return base_latency_s + 2.0 * ((n_devices / n_nodes - 1.0) * node_latency_s + np.log2(n_nodes) * network_latency_s)
+
+
+def links_bytes_per_s(*, n_links: Floats, link_bits_per_s: Floats) -> Floats:
+    """Rate of links side by side, from their rate in bits.
+
+        W_n = n b / 8                                                            [1, part 12]
+
+    One direction. Networks are sold by the bit, memory by the byte.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/gpus/
+
+    >>> links_bytes_per_s(n_links=8, link_bits_per_s=400e9)
+    400000000000.0
+    """
+    return n_links * link_bits_per_s / BITS_PER_BYTE

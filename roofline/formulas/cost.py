@@ -81,3 +81,33 @@ def break_even_utilisation_frac(*, capital_usd_per_h: Floats, rent_usd_per_h: Fl
     """
     with np.errstate(divide="ignore"):
         return np.divide(capital_usd_per_h, np.maximum(rent_usd_per_h - power_usd_per_h, 0.0 * rent_usd_per_h))
+
+
+def rental_usd(*, n_devices: Floats, price_usd_per_h: Floats, rented_h: Floats) -> Floats:
+    """Bill for devices rented over a time.
+
+        K = n p t                                                                [1, statistics]
+
+    Used or not. A month is 730.5 hours on average.
+
+    [1] DeepSeek-AI, "DeepSeek-V3/R1 inference system overview", 2025. https://github.com/deepseek-ai/open-infra-index
+
+    >>> rental_usd(n_devices=8, price_usd_per_h=2.0, rented_h=24.0)
+    384.0
+    """
+    return n_devices * price_usd_per_h * rented_h
+
+
+def work_flops_per_usd(*, peak_flops_per_s: Floats, price_usd_per_h: Floats) -> Floats:
+    """Most work that a dollar of device time buys.
+
+        f = 3600 C / p                                                           [1, part 8]
+
+    At the dense peak. Tables that print C / p mean FLOP/s for a dollar an hour, 3600 times less.
+
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/applied-inference/
+
+    >>> work_flops_per_usd(peak_flops_per_s=1e15, price_usd_per_h=3.6)
+    1e+18
+    """
+    return SECONDS_PER_HOUR * peak_flops_per_s / price_usd_per_h

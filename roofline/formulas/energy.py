@@ -48,3 +48,33 @@ def electricity_usd_per_token(*, energy_j_per_token: Floats, electricity_usd_per
     1e-06
     """
     return energy_j_per_token * electricity_usd_per_kwh / (KILO * SECONDS_PER_HOUR)
+
+
+def mean_power_w(*, idle_power_w: Floats, busy_power_w: Floats, utilisation_frac: Floats) -> Floats:
+    """Mean power of a device that is busy for a share of the time.
+
+        P = P_idle + (P_busy - P_idle) u                                         [1, sec. 5.3]
+
+    In proportion to use; over a day, u is the share of it in which the device works.
+
+    [1] L. A. Barroso, U. Hölzle, P. Ranganathan, "The Datacenter as a Computer", 3rd ed., 2018.
+
+    >>> mean_power_w(idle_power_w=100.0, busy_power_w=700.0, utilisation_frac=0.5)
+    400.0
+    """
+    return idle_power_w + (busy_power_w - idle_power_w) * utilisation_frac
+
+
+def embodied_g_per_token(*, embodied_g: Floats, life_s: Floats, tokens_per_s: Floats, utilisation_frac: Floats) -> Floats:
+    """Carbon dioxide equivalent of making a device, spread over the tokens of its life.
+
+        g = E / (y R u)                                                          [1, eq. 5]
+
+    Straight-line; E covers one device with its share of the server. What running it emits is `carbon_g_per_token`.
+
+    [1] U. Gupta et al., "ACT: Designing sustainable computer systems with an architectural carbon modeling tool", ISCA 2022.
+
+    >>> embodied_g_per_token(embodied_g=1.5e5, life_s=1.5e8, tokens_per_s=100.0, utilisation_frac=0.5)
+    2e-05
+    """
+    return embodied_g / (life_s * tokens_per_s * utilisation_frac)

@@ -1,88 +1,115 @@
-"""Fleets: users into requests, requests into replicas, and how seldom anybody waits in a large pool."""
+"""Fleets: what users ask for, the devices that takes, racks and spares."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from roofline.units import Floats
-
-_cumulative_erf = np.vectorize(math.erf, otypes=[float])
+from roofline.units import SECONDS_PER_DAY, Floats
 
 
-def mean_arrivals_per_s(*, n_users: Floats, n_requests: Floats, period_s: Floats) -> Floats:
-    """Requests a second, on average over day and night.
+def demand_tokens_per_s(*, n_users: Floats, messages_per_day: Floats, n_tokens_per_message: Floats) -> Floats:
+    """Tokens per second that users ask for, averaged over the day.
 
-        lambda = U m / t                                                         [1]
+        R = U m G / 86400                                                        [1]
 
-    Every user makes m requests in a period t.
+    Users are those active in the time over which messages are counted; a week is seven days. By Little's law, the flow of
+    messages times the tokens each brings.
 
     [1] J. Little, "A proof for the queuing formula L = lambda W", Oper. Res. 9(3), 1961.
 
-    >>> mean_arrivals_per_s(n_users=604800, n_requests=7, period_s=604800.0)
-    7.0
+    >>> demand_tokens_per_s(n_users=864_000, messages_per_day=10, n_tokens_per_message=500)
+    50000.0
     """
-    return n_users * n_requests / period_s
+    return n_users * messages_per_day * n_tokens_per_message / SECONDS_PER_DAY
 
 
-def replica_request_s(
-    *,
-    n_input_tokens: Floats,
-    n_output_tokens: Floats,
-    cached_frac: Floats,
-    cached_ratio: Floats,
-    prefill_tokens_per_s: Floats,
-    decode_tokens_per_s: Floats,
+def needed_devices(
+    *, demand_tokens_per_s: Floats, peak_ratio: Floats, device_tokens_per_s: Floats, utilisation_frac: Floats
 ) -> Floats:
-    """Time of a replica that a request takes, its prompt partly cached.
+    """Devices that carry the busiest time of a demand.
 
-        s = T ((1 - h) + h r) / R_prefill + G / R_decode                         [1, Statistics: nodes from tokens and rates]
+        n = R r / (R_1 u)                                                        [1, sec. 3.2, utilisation law]
 
-    Rates are those of a full replica; r is the time of a cached prompt token over that of one computed anew. Prefill and decode
-    may run on the same devices or on devices of their own: their times add either way.
+    r is the busiest rate over the mean; u the share of a device's best rate that is planned for. Not rounded to whole
+    devices or replicas.
 
-    [1] DeepSeek-AI, "DeepSeek-V3/R1 Inference System Overview", 2025. https://github.com/deepseek-ai/open-infra-index
+    [1] E. Lazowska et al., "Quantitative System Performance", Prentice-Hall, 1984.
 
-    >>> rates = {"prefill_tokens_per_s": 10000.0, "decode_tokens_per_s": 1000.0}
-    >>> replica_request_s(n_input_tokens=1000, n_output_tokens=100, cached_frac=0.5, cached_ratio=0.0, **rates)
-    0.15000000000000002
+    >>> needed_devices(demand_tokens_per_s=50_000.0, peak_ratio=2.0, device_tokens_per_s=1000.0, utilisation_frac=0.5)
+    200.0
     """
-    computed = (1.0 - cached_frac) + cached_frac * cached_ratio
-    return n_input_tokens * computed / prefill_tokens_per_s + n_output_tokens / decode_tokens_per_s
+    return demand_tokens_per_s * peak_ratio / (device_tokens_per_s * utilisation_frac)
 
 
-def n_replicas(*, arrivals_per_s: Floats, request_s: Floats, utilisation_frac: Floats) -> Floats:
-    """Whole replicas that carry a load when each may be busy a share of the time.
+def two_pool_devices(
+    *, input_tokens_per_s: Floats, output_tokens_per_s: Floats, prefill_tokens_per_s: Floats, decode_tokens_per_s: Floats
+) -> Floats:
+    """Devices, or nodes, of a pool that prefills and one that decodes.
 
-        n = ceil(lambda s / u)                                                   [1]
+        n = R_in / R_prefill + R_out / R_decode                                  [1, statistics]
 
-    The share that is not used is headroom: for bursts shorter than the hour planned for, and against queueing.
+    Rates below the line are those of one device, or one node. Where prompts found in a cache count as input, they count in
+    the prefill rate too. Not rounded.
 
-    [1] J. Little, "A proof for the queuing formula L = lambda W", Oper. Res. 9(3), 1961.
+    [1] DeepSeek-AI, "DeepSeek-V3/R1 inference system overview", 2025. https://github.com/deepseek-ai/open-infra-index
 
-    >>> float(n_replicas(arrivals_per_s=100.0, request_s=0.15, utilisation_frac=0.5))
-    30.0
+    >>> rates = {"prefill_tokens_per_s": 50_000.0, "decode_tokens_per_s": 10_000.0}
+    >>> two_pool_devices(input_tokens_per_s=200_000.0, output_tokens_per_s=60_000.0, **rates)
+    10.0
     """
-    return np.ceil(arrivals_per_s * request_s / utilisation_frac)
+    return input_tokens_per_s / prefill_tokens_per_s + output_tokens_per_s / decode_tokens_per_s
 
 
-def pool_waiting_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
-    """Probability that an arrival at a large pool has to wait.
+def whole_replicas(*, n_devices: Floats, n_devices_per_replica: Floats) -> Floats:
+    """Whole replicas that provide at least a number of devices.
 
-        P = 1 / (1 + b N(b) / phi(b)),  b = (1 - a / c) sqrt(c)                  [1, eq. 2.2]
+        r = ceil(n / g)                                                          [1, part 8]
 
-    The limit of `erlang_c_frac` for many servers, good to a few per cent from a hundred on, in one step whatever their number.
-    N and phi are the normal distribution and its density. 1 where the load reaches the servers.
+    A replica is the group of devices that holds one copy of the model.
 
-    [1] S. Halfin, W. Whitt, "Heavy-traffic limits for queues with many exponential servers", Oper. Res. 29(3), 1981.
+    [1] J. Austin et al., "How to Scale Your Model", 2025. https://jax-ml.github.io/scaling-book/applied-inference/
 
-    >>> round(float(pool_waiting_frac(n_servers=110, offered_load=100.0)), 2)
-    0.24
+    >>> float(whole_replicas(n_devices=226.75, n_devices_per_replica=18))
+    13.0
     """
-    slack = np.maximum(1.0 - offered_load / n_servers, 0.0) * np.sqrt(n_servers)
-    density = np.exp(-(slack**2) / 2.0) / math.sqrt(2.0 * math.pi)
-    below = (1.0 + _cumulative_erf(slack / math.sqrt(2.0))) / 2.0
-    with np.errstate(divide="ignore", over="ignore"):
-        found: Floats = 1.0 / (1.0 + np.divide(slack * below, density))
-    return found
+    return np.ceil(n_devices / n_devices_per_replica)
+
+
+def racks(*, n_devices: Floats, n_devices_per_rack: Floats, power_w: Floats, rack_power_w: Floats) -> Floats:
+    """Racks that house devices, by room and by power.
+
+        N = ceil(n / min(s, floor(P_rack / P)))                                  [1, ch. 4]
+
+    Power is one device's share of its server at full load. Infinite where a rack cannot feed one device.
+
+    [1] L. A. Barroso, U. Hölzle, P. Ranganathan, "The Datacenter as a Computer", 3rd ed., 2018.
+
+    >>> float(racks(n_devices=100, n_devices_per_rack=32, power_w=1300.0, rack_power_w=40_000.0))
+    4.0
+    """
+    fed = np.floor(np.divide(rack_power_w, power_w))
+    with np.errstate(divide="ignore"):
+        return np.ceil(np.divide(n_devices, np.minimum(n_devices_per_rack, fed)))
+
+
+def availability_frac(*, n_needed: Floats, n_spare: Floats, up_frac: Floats) -> Floats:
+    """Probability that enough of a group with spares are up.
+
+        A = sum over j = 0..k of C(n + k, j) (1 - a)^j a^(n + k - j)             [1, ch. 7]
+
+    n needed, k spare, each up with probability a, independently. Failures that take several at once are left out. Whole
+    numbers; the sum takes as many rounds as the largest group has spares.
+
+    [1] L. A. Barroso, U. Hölzle, P. Ranganathan, "The Datacenter as a Computer", 3rd ed., 2018.
+
+    >>> round(float(availability_frac(n_needed=1, n_spare=1, up_frac=0.9)), 6)
+    0.99
+    """
+    n = n_needed + n_spare
+    ways = 1.0 + 0.0 * n * up_frac
+    total = ways * np.power(up_frac, n)
+    for j in range(1, int(np.max(n_spare)) + 1):
+        ways = ways * (n - j + 1.0) / j
+        term = ways * np.power(1.0 - np.asarray(up_frac), j) * np.power(up_frac, np.maximum(n - j, 0.0))
+        total = total + np.where(j <= n_spare, term, 0.0)
+    return total

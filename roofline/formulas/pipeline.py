@@ -52,3 +52,20 @@ def pipelined_s(*, stack_s: Floats, n_stages: Floats, n_micro_batches: Floats) -
     8.0
     """
     return stack_s * (n_micro_batches + n_stages - 1.0) / (n_micro_batches * n_stages)
+
+
+def interleaved_bubble_ratio(*, n_stages: Floats, n_micro_batches: Floats, n_chunks: Floats) -> Floats:
+    """Waiting of a pipeline over its ideal time, each stage holding several chunks of layers.
+
+        t_b / t_id = (p - 1) / (v m)                                             [1, sec. 2.2.2]
+
+    With one chunk it is the ratio of `fill_drain_frac` told over the ideal instead of the whole time. Hand-over, v times as
+    often, is hidden.
+
+    [1] D. Narayanan et al., "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021.
+    arXiv:2104.04473
+
+    >>> interleaved_bubble_ratio(n_stages=4, n_micro_batches=6, n_chunks=2)
+    0.25
+    """
+    return (n_stages - 1.0) / (n_micro_batches * n_chunks)

@@ -59,3 +59,21 @@ def speculative_work_ratio(*, acceptance_frac: Floats, n_draft_tokens: Floats, d
     """
     tokens = expected_tokens_per_step(acceptance_frac=acceptance_frac, n_draft_tokens=n_draft_tokens)
     return (n_draft_tokens * draft_work_frac + n_draft_tokens + 1.0) / tokens
+
+
+def tree_tokens_per_step(*, acceptance_frac: Floats, n_branches: Floats, n_levels: Floats) -> Floats:
+    """Tokens that one verification of a tree of drafts yields, expected.
+
+        t = (1 - a_b^(d + 1)) / (1 - a_b),  a_b = 1 - (1 - a)^b                  [1, sec. 3]
+
+    b drafts at each node of a tree of d levels, each accepted with the same probability, independently: a level passes where
+    one of its siblings does. Drafts of one node are alike, so real trees gain less. One branch gives
+    `expected_tokens_per_step`.
+
+    [1] X. Miao et al., "SpecInfer", ASPLOS 2024. arXiv:2305.09781
+
+    >>> round(float(tree_tokens_per_step(acceptance_frac=0.5, n_branches=2, n_levels=2)), 4)
+    2.3125
+    """
+    level = 1.0 - np.power(np.subtract(1.0, acceptance_frac), n_branches)
+    return expected_tokens_per_step(acceptance_frac=level, n_draft_tokens=n_levels)

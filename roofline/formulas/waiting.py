@@ -27,17 +27,16 @@ def wait_percentile_s(*, mean_wait_s: Floats, load_frac: Floats, percentile_frac
     return np.where(waits, late, 0.0 * mean_wait_s)
 
 
-def window_wait_s(*, window_s: Floats, arrivals_per_s: Floats, service_s: Floats) -> Floats:
-    """Mean wait that collecting arrivals for a fixed time adds.
+def collected_wait_s(*, window_s: Floats, arrivals_per_s: Floats, service_s: Floats) -> Floats:
+    """Mean wait for those that were collected in the same window and are served first.
 
-        W = w / 2 + lambda w s / 2                                               [1]
+        W = lambda w s / 2                                                       [1]
 
-    Half the window on average until it closes, and half of what the window collected to be served first. Poisson arrivals,
-    no early dispatch.
+    Half of what a window collects is ahead of an arrival on average. Poisson arrivals, one server, served in turn.
 
-    [1] S. Goedecke, "Why DeepSeek is cheap at scale but expensive to run locally", 2025.
+    [1] L. Kleinrock, "Queueing Systems", vol. 1, Wiley, 1975, bulk arrivals.
 
-    >>> window_wait_s(window_s=0.2, arrivals_per_s=0.0, service_s=1.0)
-    0.1
+    >>> collected_wait_s(window_s=2.0, arrivals_per_s=3.0, service_s=0.5)
+    1.5
     """
-    return 0.5 * window_s * (1.0 + arrivals_per_s * service_s)
+    return 0.5 * window_s * arrivals_per_s * service_s

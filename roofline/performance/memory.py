@@ -11,6 +11,7 @@ from roofline.formulas.memory import paged_tokens
 from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence, state_bytes_per_sequence
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.sharding import Shard
+from roofline.performance.shortcuts import Draft
 from roofline.performance.structure import Structure
 from roofline.performance.structure import structure as structure_of
 from roofline.specs.engine import EngineProfile
@@ -54,12 +55,15 @@ def footprint(
 ) -> Footprint:
     """Bytes of one device when each sequence may grow to ``n_tokens``."""
     engine, per_element = machine.engine, formats.cache_bytes_per_element
-    weights = weight_bytes_per_device(structure, shard)
-    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
-    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline
-    in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
+    shortcuts = structure.shortcuts
+    beside, draft_least, draft_cache = _draft_bytes(shortcuts.draft, n_tokens, shard, per_element, engine)
+    weights = weight_bytes_per_device(structure, shard) + beside
+    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline + draft_least
+    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline + draft_cache
+    in_flight = np.minimum(prompt_tokens / shard.context, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
-    per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
+    logits = shortcuts.n_logits * structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
+    per_sequence = shortcuts.new_tokens_per_step * per_token + logits
     overhead = engine.memory_overhead_bytes.value + engine.memory_reserve_frac.value * machine.usable_bytes
     usable = machine.usable_bytes
     room = usable - weights - overhead - in_flight * per_token
@@ -78,6 +82,25 @@ def footprint(
     )
 
 
+def _draft_bytes(
+    draft: Draft | None, n_tokens: Floats, shard: Shard, per_element: float, engine: EngineProfile
+) -> tuple[Floats, Floats, Floats]:
+    """Weights of a draft on the fullest device, and the cache it needs and reserves there for each sequence."""
+    if draft is None or draft.structure is None or draft.held is None:
+        return 0.0, 0.0, 0.0
+    stage = _widest_stage_frac(draft.structure, shard)
+    return (
+        weight_bytes_per_device(draft.held, shard),
+        cache_bytes_per_sequence(draft.structure, n_tokens, shard, per_element) * stage,
+        reserved_bytes_per_sequence(draft.structure, n_tokens, shard, per_element, engine) * stage,
+    )
+
+
+def _widest_stage_frac(structure: Structure, shard: Shard) -> Floats:
+    """Share of the layers that the widest stage of a pipeline holds."""
+    return np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
+
+
 def reserved_bytes_per_sequence(
     structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float, engine: EngineProfile
 ) -> Floats:
@@ -92,9 +115,9 @@ def reserved_bytes_per_sequence(
         attend = term.attend
         if not attend.cache_elements or attend.kind == "cross":
             continue
-        kept = paged_tokens(n_tokens=n_tokens, block_tokens=page)
+        kept = paged_tokens(n_tokens=n_tokens / shard.context, block_tokens=page)
         if attend.window is not None or attend.chunk is not None:
-            reach = min(attend.window or np.inf, attend.chunk or np.inf) + engine.window_slack_tokens.value
+            reach = min(attend.window or np.inf, attend.chunk or np.inf) / shard.context + engine.window_slack_tokens.value
             kept = np.minimum(kept, paged_tokens(n_tokens=reach, block_tokens=page))
         elements, heads = float(attend.cache_elements), attend.n_kv_heads
         if attend.absorbed_key_size is not None and engine.expands_latent:
@@ -123,7 +146,7 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
             layers = layers + share
         else:
             ends.append(share)
-    stage = np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
+    stage = _widest_stage_frac(structure, shard)
     together: Floats = sum(ends, 0.0)
     apart: Floats = 0.0
     for end in ends:

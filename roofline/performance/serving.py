@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
+from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
+from roofline.performance.ledger import Load, ledger
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.overlap import n_pieces, overlapped, piece
 from roofline.performance.sharding import Shard
+from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime, step_time
 from roofline.units import Floats
@@ -25,8 +28,12 @@ from roofline.units import Floats
 class Service:
     """Times of one load under one plan, as plain arrays; ``expected_*`` before any band."""
 
+    computed_tokens: Floats
+    """Prompt tokens of a request that no cache holds."""
     prefill: StepTime
     decode: StepTime
+    tokens_per_step: float
+    """Output tokens that a decode step yields to each sequence."""
     limit_ttft_s: Floats
     expected_ttft_s: Floats
     limit_prompt_s: Floats
@@ -38,20 +45,27 @@ class Service:
     """The same as expected: prefill and decode take turns."""
 
 
-def decode_load(batch: Floats, context_tokens: Floats, shard: Shard) -> Load:
+def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN) -> Load:
     """A decode step of one micro-batch: the batch spread over groups and stages, one sequence at least."""
+    new = shortcuts.new_tokens_per_step
     stage = np.maximum(1.0, batch / shard.pipeline)
     return Load(
         n_sequences=np.maximum(1.0, stage / shard.groups),
-        n_new=1.0,
+        n_new=new,
         n_cached=context_tokens,
-        stage_tokens=stage,
+        stage_tokens=stage * new,
+        n_logits=shortcuts.n_logits,
     )
 
 
-def prefill_load(prompt_tokens: Floats, shard: Shard) -> Load:
-    """Prefill of one prompt in every attention group at once."""
-    return Load(n_sequences=1.0, n_new=prompt_tokens, n_cached=0.0, stage_tokens=prompt_tokens * shard.groups)
+def prefill_step(
+    structure: Structure, shard: Shard, formats: Rates, machine: Machine, n_new: Floats, n_cached: Floats
+) -> StepTime:
+    """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
+    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
+    passes = np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
+    step = Setting(structure, shard, formats, machine).step(load, (load,), passes)
+    return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
 
 
 def service(
@@ -66,28 +80,30 @@ def service(
     """Prefill and decode of one load."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
-    passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
-    load = prefill_load(prompt_tokens, shard)
-    prefill = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    computed = structure.shortcuts.computed_tokens(prompt_tokens)
+    prefill = prefill_step(structure, shard, formats, machine, computed, prompt_tokens - computed)
     stages = shard.pipeline
     limit_prompt = prefill.limit_s / stages
     expected_prompt = prefill.expected_s / stages
-    fill = pipeline_fill_frac(passes, stages)
+    fill = pipeline_fill_frac(prefill.passes, stages)
     share = batch / stages / shard.groups
-    compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
-    memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
-    wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
-    longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
+    steps = output_tokens / structure.shortcuts.tokens_per_step
+    compute = share * prefill.limit_compute_s + steps * decode.limit_compute_s
+    memory = share * _cache_limit_s(prefill) + steps * decode.limit_memory_s
+    wire = share * prefill.limit_network_s + steps * decode.limit_network_s
+    longest = np.maximum(steps * decode.limit_s, np.maximum(compute, memory))
     return Service(
+        computed_tokens=computed,
         prefill=prefill,
         decode=decode,
+        tokens_per_step=structure.shortcuts.tokens_per_step,
         limit_ttft_s=limit_prompt,
         expected_ttft_s=prefill.expected_s * fill,
         limit_prompt_s=limit_prompt,
         expected_prompt_s=expected_prompt,
         limit_request_s=np.maximum(longest, wire),
         expected_request_s=np.maximum(batch * expected_prompt / shard.groups, prefill.expected_s * fill)
-        + output_tokens * decode.expected_s,
+        + steps * decode.expected_s,
     )
 
 
@@ -97,10 +113,11 @@ def _cache_limit_s(step: StepTime) -> Floats:
 
 
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
-    """One decode step of the whole stack."""
-    load = decode_load(batch, context, shard)
-    rows = ledger(structure, load, shard, formats)
-    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    """One decode step of the whole stack, drafts included: `Shortcuts.tokens_per_step` tokens of every sequence."""
+    shortcuts = structure.shortcuts
+    load = decode_load(batch, context, shard, shortcuts)
+    step = Setting(structure, shard, formats, machine).step(load, (load,), cycle=True)
+    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
@@ -136,6 +153,19 @@ class Setting:
     shard: Shard
     formats: Rates
     machine: Machine
+
+    def step(self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False) -> StepTime:
+        """A step whose matrices see all of a load, and whose caches belong to its parts."""
+        whole = self._undivided(load, parts, passes, cycle)
+        if not self.shard.two_batch:
+            return whole
+        pieces = n_pieces(load)
+        halves = tuple(piece(part, pieces) for part in parts)
+        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle), pieces)
+
+    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool) -> StepTime:
+        rows = ledger(self.structure, load, parts, self.shard, self.formats)
+        return step_time(rows, self.structure, load, self.shard, self.formats, self.machine, passes, cycle)
 
     def decode(self, batch: Floats, context: Floats) -> StepTime:
         """One decode step."""
@@ -177,9 +207,8 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     shard = setting.shard
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
-    passes = np.maximum(1.0, tokens / shard.groups / chunk)
-    rows = ledger(setting.structure, load, shard, setting.formats)
-    step = step_time(rows, setting.structure, load, shard, setting.formats, setting.machine, passes)
+    passes = np.maximum(1.0, tokens / shard.groups / shard.context / chunk)
+    step = setting.step(load, (load,), passes)
     return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
 
 
@@ -192,16 +221,14 @@ def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_
 
 def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
     """A step that gives every running sequence a token and reads ``new_tokens`` of waiting prompts beside them."""
-    structure, shard, formats = setting.structure, setting.shard, setting.formats
+    shard = setting.shard
     running = decode_load(batch, context, shard)
     prompts = new_tokens / prompt_tokens
     reading = Load(prompts, prompt_tokens, 0.0, new_tokens * shard.groups)
     logits = running.n_sequences + prompts
     tokens = running.n_sequences + new_tokens
     both = Load(logits, tokens / logits, context, running.stage_tokens + new_tokens * shard.groups)
-    rows = matrix_rows(structure, both, shard)
-    rows += cache_rows(structure, running, shard, formats) + cache_rows(structure, reading, shard, formats)
-    return step_time(rows, structure, both, shard, formats, setting.machine, cycle=True)
+    return setting.step(both, (running, reading), cycle=True)
 
 
 def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:

@@ -79,7 +79,6 @@ class FleetScenario(Frozen):
     small_model: Reference | None = Field(default=None, description="model that easy calls are routed to")
     small_hardware: Reference | None = Field(default=None, description="its machine; None: one device of the replica's")
     small_share: _Share | None = Field(default=None, description="of calls that the small model answers")
-    prefix_hit: _Share | None = Field(default=None, description="share of prompt tokens found in a cache")
     peak: Annotated[float, Field(ge=1, lt=24)] | None = Field(default=None, description="busiest hour over the mean, in a region")
     burst: Annotated[float, Field(ge=1, le=100)] | None = Field(default=None, description="busiest minutes over the busiest hour")
     busy: Annotated[float, Field(gt=0, le=1)] | None = Field(

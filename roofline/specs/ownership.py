@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_serializer, model_validator
 
 from roofline.specs.base import Frozen, printable
 
@@ -50,30 +50,36 @@ class Ownership(Frozen):
     hosting_usd_per_kw_month: Annotated[float, Field(ge=0, le=1e5)] | None = None
     staff_frac: _Frac | None = Field(default=None, description="staff and repair, as a share of the outlay, a year")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: Any) -> Any:  # noqa: ANN401
+        return _parts(value) if isinstance(value, str) else value
+
+    @model_serializer
+    def _written(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         """The text form, as links carry it."""
         given = [f"{word}:{getattr(self, name):.12g}" for word, name in PARTS.items() if getattr(self, name) is not None]
         return ",".join((["power"] if self.power_only else []) + given) or "on"
 
 
-def read_ownership(value: Any) -> Any:  # noqa: ANN401
-    """Text into the values it names; anything else as it is.
+def _parts(text: str) -> dict[str, Any]:
+    """The values that text names.
 
-    >>> read_ownership("price=25000,life=3"), read_ownership("power"), read_ownership("on")
+    >>> _parts("price=25000,life=3"), _parts("power"), _parts("on")
     ({'price_usd': '25000', 'life_years': '3'}, {'power_only': True}, {})
     """
-    if not isinstance(value, str):
-        return value
     found: dict[str, Any] = {}
-    for part in (piece.strip() for piece in value.split(",")):
+    for part in (piece.strip() for piece in text.split(",")):
         word, sign, number = part.replace(":", "=", 1).partition("=")
         name = PARTS.get(word.strip())
         if not sign and part in ("on", "power"):
             found |= {"power_only": True} if part == "power" else {}
         elif not sign or name is None:
-            raise ValueError(
-                f"'{printable(part, 40)}' is no part of it: write 'on', 'power', or any of {', '.join(PARTS)} as price=25000"
-            )
+            known = ", ".join(PARTS)
+            raise ValueError(f"'{printable(part, 40)}' is no part of it: write 'on', 'power', or any of {known} as price=25000")
         elif name in found:
             raise ValueError(f"'{word}' is given twice")
         else:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from roofline.errors import InputError
 from roofline.specs.base import Frozen
+from roofline.specs.lora import Adapters
 from roofline.specs.messages import validation_sentence
-from roofline.specs.ownership import Ownership, read_ownership
+from roofline.specs.ownership import Ownership
+from roofline.specs.speculation import Speculation
 
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Ways = Annotated[int, Field(ge=1, le=100_000)]
@@ -47,6 +49,18 @@ class Scenario(Frozen):
     batch: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="sequences decoding at once over the whole system; None: the most that fit"
     )
+    prefix_hit: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of prompt tokens found in a prefix cache: prefill computes the rest"
+    )
+    speculative: Speculation | None = Field(
+        default=None, description="draft, such as mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7; None: every token a step"
+    )
+    forced_output: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0, description="share of output tokens that a grammar forces: appended without a decode step of their own"
+    )
+    adapters: Adapters | None = Field(
+        default=None, description="low-rank adapters held beside the weights, such as 8x16: eight of rank 16"
+    )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"
     )
@@ -58,6 +72,16 @@ class Scenario(Frozen):
     expert_parallel: Ways | None = None
     data_parallel: Ways | None = None
     attention_data_parallel: bool | None = None
+    context_parallel: Ways = Field(default=1, description="devices that share the positions of a sequence: prompt and cache")
+    expert_skew: Annotated[float, Field(ge=1, le=10_000)] = Field(
+        default=1.0, description="tokens on the fullest of the devices that experts are spread over, over the mean"
+    )
+    two_batch_overlap: bool | None = Field(
+        default=None, description="cut each step into two halves that hide each other's exchanges; None: as engines do, no"
+    )
+    prefill_devices: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(
+        default=None, description="devices that only prefill, the rest only decode; 0 or auto: the best split; None: shared"
+    )
     engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="auto", description="engine profile; auto: by device"
     )
@@ -68,7 +92,7 @@ class Scenario(Frozen):
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
     rental: Literal["on-demand", "committed", "spot"] = Field(default="on-demand", description="terms of rental quotes")
-    ownership: Annotated[Ownership | None, BeforeValidator(read_ownership)] = Field(
+    ownership: Ownership | None = Field(
         default=None, description="own the devices instead of renting them; as text: on, power, or price=25000,life=4"
     )
     grid: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
@@ -96,6 +120,12 @@ class Scenario(Frozen):
         if values.get("devices", count) not in (count, str(count)):
             raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
         return {**values, "hardware": hardware, "devices": count}
+
+    @field_validator("prefill_devices", mode="before")
+    @classmethod
+    def _best_split(cls, value: Any) -> Any:  # noqa: ANN401
+        """Read ``auto`` as the best split."""
+        return 0 if value == "auto" else value
 
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:

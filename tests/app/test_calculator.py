@@ -16,6 +16,7 @@ from roofline.answers.presets import PRESETS
 from roofline.dashboard.cards import explanation_html
 from roofline.dashboard.choices import known
 from roofline.dashboard.details import operator_detail, picked, source_html
+from roofline.dashboard.extras import EXTRAS
 from roofline.dashboard.fields import asked, control_values
 from roofline.dashboard.text import Markup, table
 from roofline.figures.words import sig
@@ -297,8 +298,56 @@ def test_a_request_rate_takes_the_place_of_the_batch() -> None:
     assert address(app)["batch"] == "most"
 
 
+def test_every_field_of_a_scenario_has_a_control() -> None:
+    without = set(Scenario.model_fields) - set(control_values(DEFAULT))
+    assert not without, "a link that holds these would lose them on the page"
+
+
+@pytest.mark.parametrize("extra", EXTRAS, ids=lambda extra: extra.field)
+def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
+    assert extra.shown(DEFAULT) in (None, "", "auto")
+    assert extra.read(extra.shown(DEFAULT)) == getattr(DEFAULT, extra.field)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"context_parallel": 2},
+        {"expert_skew": 1.5},
+        {"two_batch_overlap": True},
+        {"two_batch_overlap": False},
+        {"batching_window_s": 0.25},
+        {"prefix_hit": 0.5, "forced_output": 0.3},
+        {"prefill_devices": 2},
+        {"prefill_devices": 0},
+        {"speculative": "mtp:1@0.85"},
+        {"adapters": "8x16"},
+        {"ownership": "price=25000,life=3", "grid": "deu"},
+        {"rental": "spot"},
+    ],
+)
+def test_a_scenario_comes_back_from_its_controls(more) -> None:
+    scenario = Scenario.model_validate({**DEFAULT.model_dump(exclude_none=True), **more})
+    assert asked(control_values(scenario), DEFAULT) == (scenario, {})
+
+
+def test_the_wait_before_a_first_token_is_told_at_a_request_rate() -> None:
+    app = opened(rate="0.5", window="0.5")
+    assert not app.exception
+    assert "with its wait" in html(app)
+    assert address(app)["window"] == "0.5"
+    app.number_input(key="in_batching_window_s").set_value(None).run()
+    assert "window" not in address(app)
+
+
 def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
     shown = {**control_values(DEFAULT), "devices": None}
     scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))
     assert scenario.devices == 3
     assert problems == {"devices": "Devices must be a whole number. The page still shows 3."}
+
+
+def test_a_price_of_ones_own_gives_way_to_owning() -> None:
+    scenario, problems = asked({**control_values(DEFAULT), "usd_per_device_hour": 2.0, "ownership": "on"}, DEFAULT)
+    assert (scenario.usd_per_device_hour, str(scenario.ownership)) == (None, "on")
+    assert "exclude each other" in problems["ownership"]

@@ -22,7 +22,6 @@ questions = st.builds(
     messages=st.none() | st.floats(0.01, 100),
     agent_share=st.none() | st.floats(0, 1),
     result_hit=st.none() | st.floats(0, 0.9),
-    prefix_hit=st.none() | st.floats(0, 1),
     peak=st.none() | st.floats(1, 10),
     burst=st.none() | st.floats(1, 4),
     busy=st.none() | st.floats(0.1, 1),
@@ -87,7 +86,7 @@ def test_any_link_to_a_fleet_is_read_or_told(query: dict[str, str]) -> None:
 
 
 @settings(max_examples=8, deadline=None)
-@given(st.sampled_from(["peak", "burst", "busy", "messages", "speed", "prefix_hit"]))
+@given(st.sampled_from(["peak", "burst", "busy", "messages", "speed"]))
 def test_every_swing_is_the_fleet_asked_again(name: str) -> None:
     asked = FleetScenario(replica=REPLICA, weekly_users=50_000_000, regions=THREE)
     swing = {s.name.replace(" ", "_"): s for s in fleet(asked).swings}[name]

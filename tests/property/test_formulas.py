@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from math import comb, exp, lgamma, log
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofline.formulas import attention, bounds, collectives, experts, memory, operators, pipeline, queueing, speculation
+from roofline.formulas import (
+    attention,
+    bounds,
+    capital,
+    collectives,
+    experts,
+    fleet,
+    memory,
+    operators,
+    pipeline,
+    queueing,
+    speculation,
+)
 
 from . import strategies as draw
 
@@ -149,3 +163,35 @@ def test_one_server_is_the_textbook_queue(load, service):
     assert wait == pytest.approx(load * service / (1.0 - load), rel=1e-9)
     assert queueing.md1_wait_s(**arriving) == pytest.approx(wait / 2.0, rel=1e-9)
     assert queueing.md1_sojourn_s(**arriving) == pytest.approx(service + wait / 2.0, rel=1e-9)
+
+
+@given(st.integers(1, 150), st.floats(0.01, 200.0))
+def test_blocking_is_the_share_of_time_with_all_servers_busy(servers, load):
+    weights = [exp(k * log(load) - lgamma(k + 1) - load) for k in range(servers + 1)]
+    found = queueing.erlang_b_frac(n_servers=servers, offered_load=load)
+    assert found == pytest.approx(weights[-1] / sum(weights), rel=1e-6, abs=1e-200)
+
+
+@given(st.integers(1, 60), st.integers(0, 12), draw.fractions)
+def test_availability_is_the_binomial_sum(needed, spare, up):
+    n = needed + spare
+    expected = sum(comb(n, k) * up**k * (1.0 - up) ** (n - k) for k in range(needed, n + 1))
+    assert fleet.availability_frac(n_needed=needed, n_spare=spare, up_frac=up) == pytest.approx(expected, rel=1e-9, abs=1e-200)
+
+
+@given(st.floats(1.0, 1e9), draw.fractions, st.integers(1, 100), st.just(0.0) | st.floats(1e-12, 1.0))
+def test_payments_are_worth_the_purchase(purchase, residual, periods, interest):
+    terms = {"purchase_usd": purchase, "residual_frac": residual, "n_payments": periods, "interest_frac": interest}
+    discounts = [(1.0 + interest) ** -period for period in range(1, periods + 1)]
+    worth = capital.payment_usd(**terms) * sum(discounts) + purchase * residual * discounts[-1]
+    assert worth == pytest.approx(purchase, rel=1e-9)
+
+
+@given(draw.payloads_bytes, st.integers(1, 72), st.integers(1, 500), draw.links_bytes_per_s, draw.growth)
+def test_two_levels_beat_one_ring_over_the_network(payload, devices, nodes, network, faster):
+    levels = {"payload_bytes": payload, "n_devices_per_node": devices, "n_nodes": nodes, "latency_s": 0.0}
+    found = collectives.hierarchical_all_reduce_s(network_bytes_per_s=network, node_bytes_per_s=network * faster, **levels)
+    ring = collectives.all_reduce_ring_s(
+        payload_bytes=payload, n_devices=devices * nodes, link_bytes_per_s=network, latency_s=0.0
+    )
+    assert found <= ring * ROUNDING

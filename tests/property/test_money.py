@@ -13,7 +13,7 @@ from roofline.answers.pricing import hourly_parts, outlay_usd
 from roofline.answers.sensitivity import sensitivity
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.ownership import owned
-from roofline.formulas.ownership import annuity_frac, present_frac
+from roofline.formulas.capital import payment_usd
 from roofline.specs.ownership import PARTS, Ownership
 
 BASE = Scenario(model="llama-3.3-70b", hardware="h200-sxm", devices=4, batch=32, input_tokens=2000, output_tokens=500)
@@ -61,12 +61,6 @@ def test_without_interest_capital_is_a_straight_line(ownership: Ownership) -> No
     assert parts(plain).capital_usd_per_h == pytest.approx(lost / plain.life_years / 8766, abs=1e-12)
 
 
-@given(st.floats(1e-6, 0.5), st.integers(1, 40))
-def test_an_annuity_repays_the_sum(rate: float, years: int) -> None:
-    worth = sum(float(present_frac(discount_frac=rate, n_years=year)) for year in range(1, years + 1))
-    assert float(annuity_frac(discount_frac=rate, n_years=years)) * worth == pytest.approx(1.0, rel=1e-9)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.01, 100), st.floats(0.01, 1.0), st.none() | st.floats(0.05, 2))
 def test_utilisation_moves_used_cost_and_leaves_reserved(price: float, utilisation: float, rate: float | None) -> None:
@@ -85,15 +79,18 @@ def test_utilisation_moves_used_cost_and_leaves_reserved(price: float, utilisati
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 20_000), st.integers(1, 4_000), st.none() | st.floats(0.01, 1))
-def test_parts_of_a_request_add_up(prompt: int, output: int, rate: float | None) -> None:
+@given(st.integers(1, 20_000), st.integers(1, 4_000), st.none() | st.floats(0.01, 1), st.just(0.0) | st.floats(0.01, 0.99))
+def test_parts_of_a_request_add_up(prompt: int, output: int, rate: float | None, hit: float) -> None:
     load = {"request_rate": rate, "batch": None} if rate else {}
-    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, **load})
+    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, "prefix_hit": hit, **load})
     report = evaluate(scenario)
     if not report.memory.fits:
         return
     used = report.cost.used
-    whole = (prompt * used.usd_per_million_input_tokens + output * used.usd_per_million_output_tokens) / 1e6
+    computed = max(1.0, prompt * (1.0 - hit))
+    cached = prompt - computed
+    read = computed * used.usd_per_million_input_tokens + cached * used.usd_per_million_cached_input_tokens
+    whole = (read + output * used.usd_per_million_output_tokens) / 1e6
     assert used.usd_per_request == pytest.approx(whole)
     assert used.usd_per_million_tokens * (prompt + output) / 1e6 == pytest.approx(whole)
     if rate:
@@ -112,18 +109,20 @@ def test_a_link_carries_ownership_and_grid(ownership: Ownership, power_only: boo
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from(["on-demand", "on"]), st.integers(1, 20_000), st.integers(1, 4_000), st.floats(0, 1), st.floats(1, 2000))
+@given(
+    st.sampled_from(["on-demand", "on"]), st.integers(1, 20_000), st.integers(1, 4_000), st.floats(0, 0.99), st.floats(1, 2000)
+)
 def test_break_even_solved_is_break_even_evaluated(basis: str, prompt: int, output: int, cached: float, charged: float) -> None:
     """At the utilisation, and at the price of a device, named as break-even, both sides cost the same."""
     priced = {"ownership": Ownership()} if basis == "on" else {}
-    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, **priced})
+    scenario = BASE.model_copy(update={"input_tokens": prompt, "output_tokens": output, "prefix_hit": cached, **priced})
     if not evaluate(scenario).memory.fits:
         return
     api = f"{charged / 100}/{charged / 400}/{charged / 25}"
-    found = against_api(scenario, api, cached)
+    found = against_api(scenario, api)
     assert found.crosses is (found.own_reserved_usd_per_million_tokens <= found.api_usd_per_million_tokens)
     if found.crosses:
-        there = against_api(scenario.model_copy(update={"utilisation": max(1e-6, found.break_even_utilisation)}), api, cached)
+        there = against_api(scenario.model_copy(update={"utilisation": max(1e-6, found.break_even_utilisation)}), api)
         assert there.own_used_usd_per_million_tokens == pytest.approx(found.api_usd_per_million_tokens)
         daily = found.break_even_tokens_per_day * found.api_usd_per_million_tokens / 1e6
         assert daily == pytest.approx(24 * found.own_usd_per_hour)
@@ -131,7 +130,7 @@ def test_break_even_solved_is_break_even_evaluated(basis: str, prompt: int, outp
         assert "never cross" in found.sentence
         assert (found.break_even_utilisation, found.break_even_tokens_per_day) == (None, None)
     paid = {"usd_per_device_hour": found.break_even_usd_per_device_hour, "ownership": None}
-    assert against_api(scenario.model_copy(update=paid), api, cached).break_even_utilisation == pytest.approx(1.0)
+    assert against_api(scenario.model_copy(update=paid), api).break_even_utilisation == pytest.approx(1.0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -140,7 +139,10 @@ def test_years_of_cash_are_worth_the_hourly_price(ownership: Ownership, years: i
     """Over a whole life the present value of all payments, as an annuity, is the price of an hour times the hours."""
     scenario = BASE.model_copy(update={"ownership": ownership.model_copy(update={"life_years": float(years)})})
     found = multi_year(scenario)
-    yearly = found.own_present_usd * float(annuity_frac(discount_frac=ownership.capital_frac, n_years=years))
+    annuity = payment_usd(
+        purchase_usd=found.own_present_usd, residual_frac=0.0, n_payments=years, interest_frac=ownership.capital_frac
+    )
+    yearly = float(annuity)
     hourly = evaluate(scenario).cost.usd_per_hour
     assert yearly == pytest.approx(hourly * 8766, rel=1e-6, abs=1e-6)
     assert len(found.years) == years + 1

@@ -11,7 +11,10 @@ import importlib
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from roofline.formulas.bounds import compute_s
 
 with (Path(__file__).parent / "worked_examples.csv").open(encoding="utf-8", newline="") as lines:
     ROWS = list(csv.DictReader(lines))
@@ -26,16 +29,23 @@ def test_formula_gives_the_published_figure(row):
     assert float(found) == pytest.approx(float(row["expected"]), rel=float(row["rtol"]))
 
 
+def test_conversions_in_series_add_their_times():
+    # DeepSeek FlashMLA FP8 sparse deep dive, Sept 2025, clock cycles. https://github.com/deepseek-ai/FlashMLA
+    values_per_cycle = np.array([64.0, 64.0, 16.0, 256.0])
+    assert np.sum(compute_s(work_flops=512.0, peak_flops_per_s=values_per_cycle)) == 50.0
+
+
 def test_rows_are_complete_and_distinct():
     assert max(Counter(row["id"] for row in ROWS).values()) == 1
     for row in ROWS:
         assert "https://" in row["source"], row["id"]
-        assert 0 < float(row["rtol"]) <= 0.1, row["id"]
+        coarse = "one digit" in row["note"]
+        assert 0 < float(row["rtol"]) <= (0.15 if coarse else 0.1), row["id"]
 
 
 def test_every_module_is_checked_against_somebody_else():
     checked = {row["formula"].split(".")[0] for row in ROWS}
     assert checked >= {
-        "bounds", "operators", "attention", "experts", "collectives", "pipeline",
-        "memory", "cost", "energy", "speculation", "queueing",
+        "bounds", "operators", "attention", "experts", "collectives", "sharding", "pipeline", "memory", "serving",
+        "speculation", "queueing", "fleet", "cost", "capital", "profit", "energy", "training",
     }  # fmt: skip

@@ -42,8 +42,8 @@ def test_prices_have_dates_and_sources_and_models_that_exist() -> None:
 
 def test_the_blend_is_yours_to_set() -> None:
     """DeepSeek's own mix: 608 G input of which 342 G cached, 168 G output at R1 prices is 562,027 USD for 776 G tokens."""
-    mix = LLAMA.model_copy(update={"input_tokens": 6080, "output_tokens": 1680, "batch": 16})
-    found = against_api(mix, "deepseek/r1-2025-02", 342 / 608)
+    mix = LLAMA.model_copy(update={"input_tokens": 6080, "output_tokens": 1680, "batch": 16, "prefix_hit": 342 / 608})
+    found = against_api(mix, "deepseek/r1-2025-02")
     assert found.api_usd_per_million_tokens == pytest.approx(562_027 / 776_000, rel=2e-4)
 
 
@@ -113,7 +113,7 @@ def test_commands_answer() -> None:
     assert len(found["multi_year"]["years"]) == 7
     assert found["sensitivity"]["swings"][0]["source"]
     assert "own=on" in found["link"]
-    even = ask("breakeven", *base, "--api", "openai/gpt-4o-mini", "--cached-share", "0.3")
+    even = ask("breakeven", *base, "--api", "openai/gpt-4o-mini", "--prefix-hit", "0.3")
     assert even["api"]["source"]
     assert len(even["lines"]["tokens_per_day"]) == len(even["lines"]["api_usd_per_month"])
     for command in ("cost", "breakeven"):
@@ -124,7 +124,7 @@ def test_commands_answer() -> None:
     ("args", "word"),
     [
         (("breakeven", "--api", "nobody"), "no api"),
-        (("breakeven", "--cached-share", "2"), "between 0 and 1"),
+        (("breakeven", "--prefix-hit", "2"), "below 1"),
         (("breakeven", "--request-rate", "1"), "utilisation"),
         (("cost", "--requests-per-user", "-1"), "above 0"),
         (("cost", "--years", "0"), "between 1 and 50"),

@@ -20,14 +20,15 @@ import roofline.formulas
 UNITS = {
     "flops": "FLOP", "flop": "FLOP",
     "bytes": "byte", "byte": "byte", "bits": "bit",
-    "s": "second", "h": "hour", "years": "year",
+    "s": "second", "h": "hour", "day": "day", "years": "year", "year": "year",
     "w": "watt", "j": "joule", "kwh": "kilowatt_hour",
     "usd": "USD",
     "g": "gram",
 }  # fmt: skip
 PURE = {
     "tokens", "token", "experts", "expert", "pairs", "sequences", "sequence", "arrivals",
-    "parameter", "weight", "element", "layer", "step",
+    "parameter", "parameters", "weight", "element", "layer", "step", "cycle", "cycles",
+    "requests", "messages", "message", "devices", "device", "replicas", "racks", "servers",
     "size", "rank", "load", "frac", "ratio", "speedup", "pue",
 }  # fmt: skip
 
@@ -38,6 +39,12 @@ COUNTED_FROM_SHAPES = {
     "attention.attention_flops": "dimensionless",
     # The 2 is FLOP per parameter and token, so the ratio that is left over is in FLOP.
     "bounds.critical_batch_tokens": "FLOP",
+    "attention.fused_attention_intensity_flops_per_byte": "1 / byte",
+    "training.training_flops": "dimensionless",
+    "training.training_flops_per_token": "dimensionless",
+    "training.compute_optimal_parameters": "FLOP ** 0.5",
+    # 16 bit is in the coefficient.
+    "training.layer_activation_bytes": "dimensionless",
 }
 
 
@@ -47,7 +54,7 @@ def registry() -> pint.UnitRegistry:
     found = pint.UnitRegistry(None)
     for definition in (
         "FLOP = [work]", "byte = [data]", "bit = byte / 8",
-        "second = [time]", "hour = 3600 * second", "year = 8766 * hour",
+        "second = [time]", "hour = 3600 * second", "day = 24 * hour", "year = 8766 * hour",
         "watt = [power]", "joule = watt * second", "kilowatt_hour = 1000 * watt * hour",
         "USD = [money]", "gram = [mass]",
     ):  # fmt: skip

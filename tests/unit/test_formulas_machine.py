@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from roofline.formulas import collectives, cost, energy, memory, pipeline, queueing
+from roofline.formulas import collectives, cost, energy, memory, pipeline, queueing, sharding
 
 LINK = {"link_bytes_per_s": 1e9, "latency_s": 1e-6}
 OVER_DEVICES = [
@@ -39,6 +39,37 @@ def test_all_reduce_limits():
 def test_expert_exchange_without_remote_copies_is_free():
     sizes = {"hidden_size": 7168, "dispatch_bytes_per_element": 1.0, "combine_bytes_per_element": 2.0}
     assert collectives.expert_exchange_bytes(n_tokens=64, n_copies=0, **sizes) == 0.0
+
+
+def test_two_levels_of_equal_links_are_one_ring():
+    load = {"payload_bytes": 1e9, "n_devices_per_node": 8, "n_nodes": 4, "latency_s": 0.0}
+    found = collectives.hierarchical_all_reduce_s(node_bytes_per_s=1e9, network_bytes_per_s=1e9, **load)
+    ring = collectives.all_reduce_ring_s(payload_bytes=1e9, n_devices=32, link_bytes_per_s=1e9, latency_s=0.0)
+    assert found == pytest.approx(ring)
+
+
+def test_latency_in_one_node_is_that_of_its_chain():
+    latencies = {"base_latency_s": 5e-6, "node_latency_s": 1e-6, "network_latency_s": 9e-6}
+    assert collectives.tree_latency_s(n_devices=8, n_nodes=1, **latencies) == pytest.approx(19e-6)
+
+
+@pytest.mark.parametrize(("payload", "expected"), [(0.0, 4e-6), (4e9, 1.0)])
+def test_torus_is_bound_by_hops_or_by_links(payload, expected):
+    load = {"n_axes": 2, "n_hops": 4, **LINK}
+    assert collectives.torus_all_gather_s(payload_bytes=payload, **load) == pytest.approx(expected)
+
+
+def test_two_dimensions_break_even_where_both_take_equally_long():
+    # times over m D / W_n: one side over three axes, both sides at their best
+    ratio = 4.0
+    n = sharding.two_dimensional_devices(feed_forward_size=ratio, hidden_size=1.0)
+    assert 2 * np.sqrt(2.0 * 4.0 * ratio / n) == pytest.approx(4.0 / 3.0)
+
+
+def test_one_chunk_is_a_plain_pipeline():
+    bubble = pipeline.fill_drain_frac(n_stages=4, n_micro_batches=8)
+    over_ideal = pipeline.interleaved_bubble_ratio(n_stages=4, n_micro_batches=8, n_chunks=1)
+    assert over_ideal == pytest.approx(bubble / (1.0 - bubble))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from roofline.formulas import attention, experts, operators, speculation
+from roofline.formulas import attention, experts, operators, speculation, training
 
 
 def test_matmul_intensity_limits():
@@ -153,3 +153,41 @@ def test_drafting_never_helps_when_a_draft_step_costs_as_much():
 def test_work_ratio_is_one_when_every_draft_is_accepted_and_free():
     found = speculation.speculative_work_ratio(acceptance_frac=1.0, n_draft_tokens=4, draft_work_frac=0.0)
     assert found == pytest.approx(1.0)
+
+
+def test_fused_attention_intensity_limits():
+    # one query on a long cache: as many FLOPs a byte as queries share a head, at 16 bit
+    decode = {"n_new_tokens": 1, "n_held_tokens": 1e9, "n_queries_per_kv_head": 8, "bytes_per_element": 2}
+    assert attention.fused_attention_intensity_flops_per_byte(**decode) == pytest.approx(8.0)
+    # a long prompt with many queries to a head: its length
+    prefill = {"n_new_tokens": 4096, "n_held_tokens": 4096, "n_queries_per_kv_head": 1e9, "bytes_per_element": 2}
+    assert attention.fused_attention_intensity_flops_per_byte(**prefill) == pytest.approx(4096.0)
+
+
+def test_attention_takes_as_much_as_the_matrices_at_equal_work():
+    heads = {"n_heads": 32, "key_size": 192, "value_size": 128}
+    length = attention.equal_work_tokens(n_parameters=1e9, n_layers=10, **heads)
+    assert 10 * attention.attention_flops(pairs=length * length, **heads) == pytest.approx(2.0 * 1e9 * length)
+
+
+def test_latent_cache_with_scales_that_cost_nothing():
+    sizes = {"n_layers": 61, "latent_rank": 512, "rope_size": 64}
+    bare = {"latent_bytes_per_element": 2, "rope_bytes_per_element": 2, "scale_group_size": 128, "scale_bytes": 0}
+    found = attention.scaled_latent_cache_bytes_per_token(**sizes, **bare)
+    assert found == attention.latent_cache_bytes_per_token(**sizes, bytes_per_element=2)
+
+
+def test_training_with_a_repeated_forward_pass_takes_a_third_more():
+    load = {"n_parameters": 1e9, "n_tokens": 1e10}
+    once = training.training_flops(n_passes=3, **load)
+    assert once == 6e19
+    assert training.training_flops(n_passes=4, **load) == pytest.approx(once * 4 / 3)
+    short = {"n_layers": 1, "n_heads": 1, "key_size": 1, "value_size": 1, "n_tokens": 0}
+    assert training.training_flops_per_token(n_parameters=1e9, **short) * 1e10 == once
+
+
+def test_selective_recomputation_saves_the_scores():
+    shape = {"n_tokens": 2048.0, "hidden_size": 12288.0, "n_heads": 96.0}
+    kept = training.layer_activation_bytes(n_sequences=1, n_devices=1, **shape)
+    bare = training.layer_activation_bytes(n_sequences=1, n_devices=1, **{**shape, "n_heads": 0.0})
+    assert training.selective_saving_frac(**shape) == pytest.approx(1.0 - bare / kept)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from roofline import Scenario, evaluate
-from roofline.formulas.queueing import md1_wait_s, mmc_wait_s
-from roofline.formulas.waiting import wait_percentile_s, window_wait_s
+from roofline.formulas.queueing import md1_wait_s, mmc_wait_quantile_s, mmc_wait_s
+from roofline.formulas.waiting import collected_wait_s, wait_percentile_s
 
 
 def simulated_waits(gaps: np.ndarray, service: np.ndarray) -> np.ndarray:
@@ -44,10 +44,15 @@ def test_nobody_waits_below_the_share_that_finds_an_idle_server():
     assert float(wait_percentile_s(mean_wait_s=0.0, load_frac=0.0, percentile_frac=0.99)) == 0.0
 
 
-@pytest.mark.parametrize(("window", "expected"), [(0.005, 0.0025), (0.2, 0.1)])
-def test_a_window_costs_half_of_itself(window, expected):
-    """Goedecke, "Why DeepSeek is cheap at scale but expensive to run locally": collection windows of 5 and 200 ms."""
-    assert window_wait_s(window_s=window, arrivals_per_s=0.0, service_s=0.0) == pytest.approx(expected, rel=1e-9)
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.9, 0.99])
+def test_percentile_agrees_with_the_exact_one_of_a_single_exponential_server(share):
+    mean = mmc_wait_s(n_servers=1, arrivals_per_s=0.6, service_s=1.0)
+    exact = mmc_wait_quantile_s(n_servers=1, arrivals_per_s=0.6, service_s=1.0, quantile_frac=share)
+    assert float(wait_percentile_s(mean_wait_s=mean, load_frac=0.6, percentile_frac=share)) == pytest.approx(float(exact))
+
+
+def test_nobody_else_is_collected_where_arrivals_are_rare():
+    assert collected_wait_s(window_s=0.2, arrivals_per_s=0.0, service_s=1.0) == 0.0
 
 
 def load(rate: float, **more: float) -> Scenario:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.serving import Service, prefill_step
 from roofline.performance.sharding import Shard
@@ -34,8 +36,8 @@ def prompt_parts(
     cached = prompt_tokens - computed
     if cached <= 0.0:
         half = prompt_tokens / 2.0
-        steps = (prefill_step(structure, shard, formats, machine, half, held) for held in (0.0, half))
-        without, on_top = (float(step.expected_s) for step in steps)
+        step = prefill_step(structure, shard, formats, machine, half, np.array([0.0, half]))
+        without, on_top = (float(value) for value in np.broadcast_to(step.expected_s, (2,)))
         return PromptParts(computed, 0.0, 0.0, _ratio(without, on_top))
     alone = float(prefill_step(structure, shard, formats, machine, computed, 0.0).expected_s)
     whole = float(run.prefill.expected_s)

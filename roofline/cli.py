@@ -32,6 +32,7 @@ from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
+from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
@@ -178,6 +179,9 @@ def estimate(
     disk_gb_per_s: Annotated[
         Number, typer.Option("--disk-gb-per-s", help="Rate of the disk that holds weights beyond host memory, GB/s.")
     ] = None,
+    rental: Annotated[Text, typer.Option(help="Terms of rental quotes: on-demand, committed or spot.")] = None,
+    ownership: Annotated[Text, typer.Option(help="Own instead of rent: on, power, or price=25000,life=4,…")] = None,
+    grid: Annotated[Text, typer.Option(help="Country, US state or cloud region of the electricity; default: world.")] = None,
     constant: Annotated[
         list[str] | None, typer.Option(help="A share of your own, such as bandwidth_frac=0.71; see validate --refit. Repeatable.")
     ] = None,
@@ -326,13 +330,16 @@ def link(
 
 @app.command()
 def catalog(
-    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices or formulas.")] = None,
+    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices, apis, grids or formulas.")] = None,
     announced: Annotated[bool, typer.Option(help="Include parts that are not shipping.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """What the catalogues hold."""
     answer = catalog_json(kind, announced=announced)
     _answer(answer, as_json, lambda a: "\n".join(f"{k}: {', '.join(v)}" for k, v in a.items()))
+
+
+add_commands(app, estimate, _answer)
 
 
 @app.command()

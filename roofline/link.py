@@ -22,13 +22,15 @@ from roofline.answers.presets import PRESETS
 from roofline.catalog.boxes import box_id, host_cpu, load_box
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import load_format
+from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import LinkError, RooflineError, UnknownIdError
 from roofline.performance.served import draft_model
 from roofline.specs.base import printable
+from roofline.specs.fleet import FleetScenario
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, counted
 from roofline.specs.speculation import LOOKUP, MODULE
 
 VERSION = "1"
@@ -36,6 +38,8 @@ MAX_CHARACTERS = 4000
 MAX_FILE_BYTES = 64_000
 DEFAULT = PRESETS[0].scenario
 """The page without a query."""
+FLEET_PREFIX = "f."
+"""Keys of a fleet, beside those of its replica."""
 VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis"})
 """Keys of view switches and of the host, left alone."""
 
@@ -72,6 +76,28 @@ _FIELDS: dict[str, str] = {
     "host": "host",
     "hostmem": "host_memory_gib",
     "disk": "disk_gb_per_s",
+    "rent": "rental",
+    "own": "ownership",
+    "grid": "grid",
+}
+_FLEET_FIELDS: dict[str, str] = {
+    "users": "weekly_users",
+    "messages": "messages",
+    "agents": "agent_share",
+    "calls": "agent_calls",
+    "result": "result_hit",
+    "small": "small_model",
+    "smallhw": "small_hardware",
+    "smallshare": "small_share",
+    "peak": "peak",
+    "burst": "burst",
+    "busy": "busy",
+    "spares": "spares",
+    "speed": "speed",
+    "rack": "rack_kw",
+    "power": "power_budget_w",
+    "regions": "regions",
+    "mix": "mix",
 }
 
 
@@ -103,6 +129,10 @@ def _known_format(ref: str) -> None:
     load_format(ref)
 
 
+def _known_grid(ref: str) -> None:
+    load_grid(ref)
+
+
 _CATALOGUED: dict[str, Callable[[str], None]] = {
     "model": _known_model,
     "hw": _known_hardware,
@@ -111,6 +141,7 @@ _CATALOGUED: dict[str, Callable[[str], None]] = {
     "a": _known_format,
     "kv": _known_format,
     "engine": _known_engine,
+    "grid": _known_grid,
 }
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
@@ -178,7 +209,7 @@ def decode(query: Mapping[str, str]) -> Decoded:
         )
     values: dict[str, object] = {}
     for key, text in query.items():
-        if key == "v" or key in VIEW_KEYS:
+        if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX):
             continue
         if key not in _FIELDS:
             problems.append(f"'{_shown(key)}' is not part of a link: left out.")
@@ -189,6 +220,58 @@ def decode(query: Mapping[str, str]) -> Decoded:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
             problems.append(f"{key}={_shown(text)} could not be read: {reason} Left at its default.")
     return _checked(values, problems)
+
+
+@dataclass(frozen=True)
+class DecodedFleet:
+    """A link to a fleet as read."""
+
+    fleet: FleetScenario
+    problems: tuple[str, ...]
+
+
+def encode_fleet(asked: FleetScenario) -> dict[str, str]:
+    """Query parameters of a fleet: those of its replica, and what was given of the rest after a prefix."""
+    written = {
+        FLEET_PREFIX + key: _written_fleet(getattr(asked, name))
+        for key, name in _FLEET_FIELDS.items()
+        if getattr(asked, name) != FleetScenario.model_fields[name].default
+    }
+    return {**(encode(asked.replica) or {"v": VERSION}), **written}
+
+
+def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
+    """The fleet a link holds, and what in it could not be read; every part is left at its default by itself."""
+    replica = decode(query)
+    problems, asked = list(replica.problems), FleetScenario(replica=replica.scenario.model_copy(update={"request_rate": None}))
+    if replica.scenario.request_rate is not None:
+        problems.append("A fleet finds its request rate from its users: the rate is left out.")
+    keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
+    problems += [f"'{_shown(k)}' is not part of a link: left out." for k in query if k.startswith(FLEET_PREFIX) and k not in keys]
+    too_long = sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS
+    for key, field in keys.items():
+        if key not in query or too_long:
+            continue
+        try:
+            asked = _with_fleet_value(asked, field, query[key])
+        except RooflineError as error:
+            problems.append(f"{key}={_shown(query[key])} could not be read: {error} Left at its default.")
+    return DecodedFleet(asked, tuple(problems))
+
+
+def _with_fleet_value(asked: FleetScenario, field: str, text: str) -> FleetScenario:
+    """A fleet with one more value, checked with those before it; a link opens no file."""
+    held = {name: getattr(asked, name) for name in FleetScenario.model_fields}
+    found = FleetScenario(**{**held, field: text})
+    if found.small_model is not None:
+        _known_model(found.small_model)
+    for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):
+        _known_hardware(counted(hardware)[1])
+    return found
+
+
+def _written_fleet(value: object) -> str:
+    return ",".join(str(item) for item in value) if isinstance(value, tuple) else _written("", value)
 
 
 def from_query(text: str) -> Decoded:
@@ -238,6 +321,9 @@ def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
         if values.get("batch") is not None:
             problems.append("The link has both a batch and a request rate: the batch is left out.")
         values["batch"] = None
+    if values.get("usd_per_device_hour") is not None and values.get("ownership") is not None:
+        problems.append("The link has both a price and ownership: the price is left out.")
+        values["usd_per_device_hour"] = None
     return Decoded(DEFAULT.model_copy(update=values), tuple(problems))
 
 

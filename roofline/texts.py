@@ -104,7 +104,7 @@ def estimate_text(answer: Json) -> str:
     ]
     if answer["link"]:
         rows.append(("page", f"http://localhost:8501/{answer['link']} (while 'sh scripts/dashboard' runs)"))
-    said = ("Cost of cached input", "Grams of CO2e", "Does not fit", "Cannot keep up")
+    said = ("Does not fit", "Cannot keep up")
     notes = [f"- {line}" for line in answer["reasons"] if not line.startswith(said)]
     return "\n".join([_lines(rows), *notes])
 
@@ -153,6 +153,57 @@ def _usd(value: float | None) -> str:
     return _MISSING if value is None else f"{significant(value)} USD"
 
 
+_SHOWN_SWINGS = 8
+
+
+def cost_text(answer: Json) -> str:
+    """What tokens cost, reserved and used, with parts, years and what moves it."""
+    cost = answer["cost"]
+    rows = [("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}")]
+    parts = cost["usd_per_device_hour_parts"] or {}
+    rows += [(f"  {name.removesuffix('_usd_per_h')}", f"{_usd(value)}/h") for name, value in parts.items()]
+    for label in ("reserved", "used"):
+        for name, value in (cost[label] or {}).items():
+            rows.append((f"{label}, {name.removeprefix('usd_').replace('_', ' ')}", _usd(value)))
+    if answer["usd_per_user_month"]:
+        rows.append(("per user and month", f"{_usd(answer['usd_per_user_month']['used'])} as used"))
+    rows += [
+        ("energy", f"{_number(cost['joules_per_output_token'])} J per output token: {cost['energy']['basis']}"),
+        ("carbon", f"{_number(cost['grams_co2e_per_million_tokens'])} g CO2e per million tokens"),
+    ]
+    lines = [_lines(rows), *_years_text(answer["multi_year"])]
+    for swing in answer["sensitivity"]["swings"][:_SHOWN_SWINGS]:
+        span = f"{_number(swing['low'])} to {_number(swing['high'])} {swing['unit']}"
+        lines.append(
+            f"- {swing['name']}, {span}: {_number(swing['at_low'])} to {_usd(swing['at_high'])} per million output tokens"
+        )
+    return "\n".join([*lines, *(f"- {line}" for line in answer["reasons"])])
+
+
+def _years_text(several: Json | None) -> list[str]:
+    if several is None:
+        return []
+    rent = several["rent_present_usd"]
+    beside = "" if rent is None else f", {_usd(rent)} for renting"
+    n = several["years"][-1]["year"]
+    return [f"{n} years are worth {_usd(several['own_present_usd'])} today for owning{beside} ({several['basis']})"]
+
+
+def breakeven_text(answer: Json) -> str:
+    """Where a system of one's own meets an API."""
+    api = answer["api"]
+    dated = f" ({api['source']})" if api["date"] else ""
+    rows = [
+        ("", answer["sentence"]),
+        (api["id"], f"{_usd(answer['api_usd_per_million_tokens'])} per million tokens of this mix{dated}"),
+        ("your own, reserved", f"{_usd(answer['own_reserved_usd_per_million_tokens'])} per million tokens"),
+        ("your own, used", f"{_usd(answer['own_used_usd_per_million_tokens'])} per million tokens"),
+        ("pays below", f"{_usd(answer['break_even_usd_per_device_hour'])} a device-hour"),
+        ("paid back after", f"{_number(answer['payback_months'])} months"),
+    ]
+    return _lines(rows)
+
+
 def formula_text(answer: Json) -> str:
     """A formula worked out in a few lines."""
     rows = [
@@ -164,6 +215,18 @@ def formula_text(answer: Json) -> str:
         ("source", answer["source"]),
     ]
     return _lines(rows)
+
+
+def fleet_text(answer: Json) -> str:
+    """A fleet: the answer, every step that leads to it, and what moves it."""
+    rows = [(step["name"], f"{_number(step['value'])} {step['unit']}") for step in answer["steps"]]
+    lines = [answer["sentence"], _lines(rows)]
+    if answer["devices"] is not None:
+        lines.append(f"Were every region to serve any other: {answer['devices_if_pooled']:,} devices.")
+    for swing in answer["swings"][:_SHOWN_SWINGS]:
+        span = f"{_number(swing['low'])} to {_number(swing['high'])} {swing['unit']}"
+        lines.append(f"- {swing['name']}, {span}: {swing['at_low']:,.0f} to {swing['at_high']:,.0f} devices")
+    return "\n".join([*lines, *(f"- {line}" for line in answer["reasons"])])
 
 
 def hardware_text(answer: Json) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roofline.answers.economics import DevicePrice, market_price
+from roofline.answers.pricing import DevicePrice, chosen_price, market_price
 from roofline.catalog.boxes import box_devices, has_host_memory, host_cpu
 from roofline.catalog.engines import base_engine, engine_profiles, load_engine
 from roofline.errors import InputError, PlanError
@@ -147,10 +147,10 @@ def placed(found: Resolved, box: Box, scenario: Scenario) -> Resolved:
 
 
 def box_price(scenario: Scenario, accelerator: Accelerator) -> DevicePrice:
-    """Of one device on the market: the mean of a mixed box, so that its devices add up."""
+    """Of one device, on the market or owned: the mean of a mixed box, so that its devices add up."""
     if not is_mixed(scenario.hardware):
-        return market_price(accelerator)
-    prices = [(count, device, market_price(device)) for count, device in box_devices(scenario.hardware)]
+        return chosen_price(scenario, accelerator, market_price(accelerator))
+    prices = [(n, device, chosen_price(scenario, device, market_price(device))) for n, device in box_devices(scenario.hardware)]
     total = 0.0
     for count, _, price in prices:
         if price.usd_per_h is None:

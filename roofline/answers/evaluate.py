@@ -8,7 +8,8 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.economics import cost
+from roofline.answers.economics import cost, device_seconds
+from roofline.answers.energy import Work
 from roofline.answers.placing import memory_tiers, series_plan, settled
 from roofline.answers.pooled import decode_scenario, plan_of, with_pools
 from roofline.answers.pools import Pools, pools
@@ -84,8 +85,11 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
+    mfu: dict[Phase, float] = {"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)}
+    mbu: dict[Phase, float] = {"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)}
+    work = Work(max(mfu["prefill"], mbu["prefill"]), max(mfu["decode"], mbu["decode"]))
     parts = prompt_parts(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens), run.service)
-    price = cost(scenario, found.accelerator, found.price, times, parts)
+    price = cost(scenario, found.accelerator, found.price, times, lambda at: device_seconds(scenario, at, parts), work)
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
@@ -120,8 +124,8 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
         waiting=_waiting(scenario, run),
         bound=bounds,
         shares=shares,
-        mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
-        mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
+        mfu=mfu,
+        mbu=mbu,
         cost=price,
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roofline.answers.economics import cost
+from roofline.answers.economics import cost, spread
+from roofline.answers.energy import DeviceSeconds, Work
 from roofline.answers.pools import Pools
 from roofline.answers.report import Cost, Memory, Plan, Report, Times
 from roofline.answers.resolve import Resolved
-from roofline.answers.speeds import Speeds
-from roofline.formulas.cost import blended_usd_per_token
 from roofline.performance.prefix import prompt_parts
 from roofline.performance.sharding import Shard
 from roofline.specs.scenario import Scenario
@@ -48,7 +47,7 @@ def with_pools(report: Report, scenario: Scenario, found: Resolved, split: Pools
         prefill_plan=plan_of(split.prefill.shard, _prefill_why(split)),
         prefill_devices=split.prefill.n_devices,
         memory=_memory(report.memory, split),
-        cost=pooled_cost(scenario, found, split),
+        cost=pooled_cost(report, scenario, found, split),
         reasons=(*own, *lines),
     )
 
@@ -94,44 +93,19 @@ def _reasons(split: Pools, request_rate: float | None) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def pooled_cost(scenario: Scenario, found: Resolved, split: Pools) -> Cost:
+def pooled_cost(report: Report, scenario: Scenario, found: Resolved, split: Pools) -> Cost:
     """Input tokens pay for the devices that prefill, output tokens for those that decode, busy or waiting."""
     parts = prompt_parts(
         found.structure, split.prefill.shard, found.formats, found.machine, float(scenario.input_tokens), split.service
     )
 
-    def sold(times: Times) -> Times:
-        return replace(
-            times,
-            prefill_tokens_per_s=times.requests_per_s * parts.computed_tokens,
-            output_tokens_per_s=times.request_output_tokens_per_s,
-        )
+    def taken(times: Times) -> DeviceSeconds:
+        """Device time of tokens: every device of a pool, over what the whole system makes."""
+        prefill_s = split.prefill.n_devices / (float(times.requests_per_s) * parts.computed_tokens)
+        return spread(parts, prefill_s, split.n_decode / float(times.request_output_tokens_per_s))
 
-    made = split.speeds
-    rates = Speeds(sold(made.limit), sold(made.expected), sold(made.low), sold(made.high))
-    decode, prefill = (
-        cost(scenario.model_copy(update={"devices": n, "request_rate": None}), found.accelerator, found.price, rates, parts)
-        for n in (split.n_decode, split.prefill.n_devices)
+    work = Work(
+        prefill_load_frac=max(report.mfu["prefill"], report.mbu["prefill"]),
+        decode_load_frac=max(report.mfu["decode"], report.mbu["decode"]),
     )
-    inputs, outputs = prefill.usd_per_million_input_tokens, decode.usd_per_million_output_tokens
-    cached = prefill.usd_per_million_cached_input_tokens
-    blended = None
-    if inputs is not None and outputs is not None:
-        prompt = inputs * parts.computed_tokens + (cached or 0.0) * parts.cached_tokens
-        blended = float(
-            blended_usd_per_token(
-                input_usd_per_token=prompt / scenario.input_tokens,
-                output_usd_per_token=outputs,
-                n_input_tokens=scenario.input_tokens,
-                n_output_tokens=scenario.output_tokens,
-            )
-        )
-    joules, hour = decode.joules_per_output_token, decode.usd_per_device_hour
-    return replace(
-        decode,
-        usd_per_million_input_tokens=inputs,
-        usd_per_million_cached_input_tokens=cached,
-        usd_per_million_tokens=blended,
-        usd_per_hour=None if hour is None else hour * scenario.devices,
-        joules_per_output_token=None if joules is None else joules * scenario.devices / split.n_decode,
-    )
+    return cost(scenario, found.accelerator, found.price, split.speeds, taken, work)

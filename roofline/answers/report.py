@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from roofline.answers.energy import Energy
+from roofline.answers.pricing import HourlyParts, PriceKind
 from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
@@ -152,8 +154,21 @@ class OperatorRow:
 
 
 @dataclass(frozen=True)
+class TokenCost:
+    """Price of tokens by kind, each charged for the device time it takes."""
+
+    usd_per_million_input_tokens: float
+    usd_per_million_cached_input_tokens: float
+    """Read from the cache instead of computed."""
+    usd_per_million_output_tokens: float
+    usd_per_million_tokens: float
+    """Of both kinds, in the proportion of the load."""
+    usd_per_request: float
+
+
+@dataclass(frozen=True)
 class Cost:
-    """Money and energy at the expected speed; ``*_low``/``*_high`` follow its band; None where a fact is missing."""
+    """Money and energy at the expected speed, as used; ``*_low``/``*_high`` follow its band; None where a fact is missing."""
 
     usd_per_million_input_tokens: float | None
     usd_per_million_cached_input_tokens: float | None
@@ -168,6 +183,14 @@ class Cost:
     usd_per_device_hour: float | None
     basis: str
     """Where the price comes from, in words, with dates."""
+    price_kind: PriceKind = "yours"
+    reserved: TokenCost | None = None
+    """What the machines cost if they were busy all the time."""
+    used: TokenCost | None = None
+    """The same over the utilisation: what a token costs that is sold or used."""
+    usd_per_device_hour_parts: HourlyParts | None = None
+    """Capital, electricity, space and staff, where the device is owned."""
+    energy: Energy | None = None
 
 
 @dataclass(frozen=True)

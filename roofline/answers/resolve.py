@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
 from roofline.answers.boxes import box_of, box_price, engine_of, placed
-from roofline.answers.economics import DevicePrice
+from roofline.answers.pricing import DevicePrice
 from roofline.catalog.boxes import box_id, load_box
 from roofline.catalog.engines import load_engine
 from roofline.catalog.models import catalogue_model_id, load_model
@@ -36,7 +36,7 @@ class Resolved:
     machine: Machine
     request: Request
     price: DevicePrice
-    """Of one device on the market."""
+    """Of one device: on the market, or owned."""
     box: Box | None = None
     """Devices and host, where parts of the model lie on machines that differ."""
     engine_notes: tuple[str, ...] = ()
@@ -73,9 +73,14 @@ def _found(scenario: Scenario) -> Resolved:
                 "batching_window_s": 0.0,
                 "usd_per_device_hour": None,
                 "utilisation": 1.0,
+                "rental": "on-demand",
+                "ownership": None,
+                "grid": None,
             }
         )
     )
+    if scenario.ownership is not None or scenario.rental != "on-demand":
+        facts = replace(facts, price=box_price(scenario, facts.accelerator))
     return facts if facts.box is None else placed(facts, facts.box, scenario)
 
 

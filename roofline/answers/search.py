@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from roofline.answers.deployments import deployment
-from roofline.answers.economics import market_price
 from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
 from roofline.answers.found import Search
 from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
 from roofline.answers.picking import Chosen, Pick, cheapest, pick
+from roofline.answers.pricing import market_price
 from roofline.answers.replicas import Option, ladder, meets, named_formats, option, points, weight_formats
 from roofline.answers.resolve import Resolved, resolved
 from roofline.catalog.hardware import hardware_ids, load_hardware

@@ -24,6 +24,8 @@ Json = dict[str, Any]
 
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Any nesting of results as JSON values; NaN and infinity become ``null``."""
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(mode="json"))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

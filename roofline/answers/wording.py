@@ -208,9 +208,8 @@ def reasons(
         lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
-    if not scenario.prefix_hit:
-        lines.append("Cost of cached input: null, as no share of the prompt is said to be cached.")
-    lines.append("Grams of CO2e are not modelled yet: null.")
+    if price.energy is not None and price.joules_per_output_token is None:
+        lines.append(f"No energy: {price.energy.basis}.")
     lines += _plan_notes(scenario, plan)
     lines += serving_notes(found)
     lines += _fact_notes(found, scenario)

@@ -47,6 +47,9 @@ DEVICE = Envelope(
 COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
 """The catalogue in the form that loads fast."""
 
+_MOST_NAMED = 3
+"""Providers that a price names; of more, their number."""
+
 _SIZES = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
 _RATES = ("GB/s", "TB/s", "Gbit/s")
 _UNITS = {
@@ -145,21 +148,34 @@ def compiled(raw: bytes) -> str:
     return f'{start[:-1]}, "accelerators": {{\n{lines}\n}}}}\n'
 
 
-def rental_usd_per_h(accelerator: Accelerator) -> tuple[float, str] | None:
-    """What renting the device costs on demand, and what that rests on.
+def rental_usd_per_h(accelerator: Accelerator, commitment: str = "on-demand") -> tuple[float, str] | None:
+    """What renting the device costs, and what that rests on.
 
     The median over providers, each with its newest quotes; an undated quote counts only where a provider has no other.
     """
-    quotes = [p for p in accelerator.prices if p.kind == "rental" and p.commitment == "on-demand"]
-    newest = [_newest([p for p in quotes if p.provider == name]) for name in dict.fromkeys(p.provider for p in quotes)]
+    newest = _rentals(accelerator, commitment)
     if not newest:
         return None
     used = [price for group in newest for price in group]
     providers = f"{len(newest)} provider{'s' if len(newest) > 1 else ''}"
+    named = "" if len(newest) > _MOST_NAMED else f" ({', '.join(group[0].provider for group in newest)})"
     return (
         median(median(p.amount.base for p in group) for group in newest),
-        f"median of {providers}, newest on-demand quotes ({_extent(used)})",
+        f"median of {providers}{named}, newest {commitment} quotes ({_extent(used)})",
     )
+
+
+def rental_span_usd_per_h(accelerator: Accelerator, commitment: str = "on-demand") -> tuple[float, float] | None:
+    """The cheapest and the dearest provider, each by the median of its newest quotes."""
+    found = [median(p.amount.base for p in group) for group in _rentals(accelerator, commitment)]
+    return (min(found), max(found)) if found else None
+
+
+def _rentals(accelerator: Accelerator, commitment: str) -> list[list[Price]]:
+    """The newest quotes of every provider for a commitment; reserved capacity is a commitment."""
+    kinds = ("committed", "reserved") if commitment == "committed" else (commitment,)
+    quotes = [p for p in accelerator.prices if p.kind == "rental" and p.commitment in kinds]
+    return [_newest([p for p in quotes if p.provider == name]) for name in dict.fromkeys(p.provider for p in quotes)]
 
 
 def purchase_usd(accelerator: Accelerator) -> tuple[float, str] | None:

@@ -76,7 +76,11 @@ def _cost(shown: Shown) -> None:
         ("USD per million input tokens", sig(cost.usd_per_million_input_tokens), "expected"),
         ("USD per million tokens of both kinds", sig(cost.usd_per_million_tokens), "expected, in the proportion of the load"),
         ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
-        ("joules per output token", sig(cost.joules_per_output_token), "expected, at rated power"),
+        (
+            "joules per output token",
+            sig(cost.joules_per_output_token),
+            "expected, with server and facility",
+        ),
     ]
     with pair.cell():
         st.html(heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario"))

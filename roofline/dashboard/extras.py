@@ -118,5 +118,26 @@ PLACES = (
     Extra("host_memory_gib", "Host memory (GiB)", "decimal", "Empty: the most its CPU takes.", 32.0),
     Extra("disk_gb_per_s", "Disk (GB/s)", "decimal", "Rate at which weights beyond host memory are read. Empty: no disk.", 1.0),
 )
-EXTRAS = (*SERVING, *DIVIDING, *PLACES)
+OWNING = (
+    Extra(
+        "rental",
+        "Terms of renting",
+        "text",
+        "on-demand, committed or spot. Empty: on-demand.",
+    ),
+    Extra(
+        "ownership",
+        "Own instead of rent",
+        "text",
+        "on: all defaults, each with its source. power: the machine is there, only electricity is paid. Or parts of your own, "
+        "such as price=25000,life=4,residual=0.1,capital=0.08,power=700,pue=1.2,usd_per_kwh=0.1.",
+    ),
+    Extra(
+        "grid",
+        "Electricity of",
+        "text",
+        "Country, US state or cloud region: Germany, us-tx, gcp:us-central1. Empty: world.",
+    ),
+)
+EXTRAS = (*SERVING, *DIVIDING, *PLACES, *OWNING)
 """All of them; each field of a scenario has either a control of its own or a row here."""

@@ -81,6 +81,9 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
         good["batch"] = None
     if is_mixed(good["hardware"]):
         good["devices"] = total(good["hardware"])[0]  # a mixed box counts its own devices
+    if good["ownership"] is not None and good["usd_per_device_hour"] is not None:
+        good["usd_per_device_hour"] = None
+        problems["ownership"] = "A price of your own and owning exclude each other: the price is left out."
     return Scenario.model_validate(good), problems
 
 

@@ -11,7 +11,7 @@ from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
 from roofline.catalog.boxes import load_box
 from roofline.dashboard import choices, own_device
-from roofline.dashboard.extras import DIVIDING, PLACES, SERVING, Extra
+from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import key, own, set_controls
 from roofline.dashboard.text import esc
@@ -185,18 +185,19 @@ def _plan_words(report: Report) -> str:
 def _money(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     per_hour = None if report is None else report.cost.usd_per_device_hour
     price = "no price known" if per_hour is None else f"{sig(per_hour)} USD per device-hour"
-    names = ("usd_per_device_hour", "utilisation", "memory_gib")
+    names = ("usd_per_device_hour", "utilisation", *(extra.field for extra in OWNING))
     device = load_box(scenario.hardware)
     if device.configurable_memory:
         help_memory = "Memory bought with one device. Empty: the most it takes."
         _decimal("memory_gib", "Memory fitted (GiB per device)", help_memory, 8.0, optional=True)
         _problem("memory_gib", problems)
-    with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names[:2])):
+    with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names)):
         help_price = "Your price. Empty: median of dated quotes, or the cost of owning one."
         _decimal("usd_per_device_hour", "Price (USD per device and hour)", help_price, 0.1, optional=True)
         _problem("usd_per_device_hour", problems)
         _decimal("utilisation", "Utilisation (% of the time)", "Share of the paid time in which tokens are sold.", 5.0)
         _problem("utilisation", problems)
+        _extra_controls(OWNING, problems)
         if report is not None:
             st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
 

@@ -19,9 +19,11 @@ Nothing is coerced, so quantities that carry units keep them.
     speculation   gain of drafting tokens ahead
     queueing      waiting before service
     waiting       percentiles of a wait, batching windows
+    manyserver    waiting before service where servers are very many
     fleet         demand of users, devices, racks and spares
     cost          rented and owned devices, price of a token
     capital       paying off a purchase, owning against renting
+    ownership     electricity, power, money of later years
     profit        revenue, margins, volume that pays for a fixed cost
     energy        joules, electricity and carbon of a token
     training      work, activations and size of a training

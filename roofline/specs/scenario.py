@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from roofline.specs.lora import Adapters
 from roofline.specs.offload import parsed_offload
+from roofline.specs.ownership import Ownership
 from roofline.specs.question import Question
 from roofline.specs.speculation import Speculation
 
@@ -124,6 +125,13 @@ class Scenario(Question):
     usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
         default=None, description="your price; None: median of the dated quotes, else owned"
     )
+    rental: Literal["on-demand", "committed", "spot"] = Field(default="on-demand", description="terms of rental quotes")
+    ownership: Ownership | None = Field(
+        default=None, description="own the devices instead of renting them; as text: on, power, or price=25000,life=4"
+    )
+    grid: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
+        default=None, description="country, state or cloud region whose electricity is used; None: the world's average"
+    )
     utilisation: Annotated[float, Field(ge=1e-6, le=1)] = Field(default=1.0, description="share of the time that is sold or used")
     offload: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="none", description="what host memory holds: none, layers, layers:N, experts, experts:SHARE, cache or auto"
@@ -165,4 +173,10 @@ class Scenario(Question):
     def _one_load(self) -> Scenario:
         if self.batch is not None and self.request_rate is not None:
             raise ValueError("give a batch or a request rate, not both")
+        return self
+
+    @model_validator(mode="after")
+    def _one_price(self) -> Scenario:
+        if self.usd_per_device_hour is not None and self.ownership is not None:
+            raise ValueError("give a price per device hour or ownership, not both")
         return self

@@ -323,6 +323,8 @@ def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
         {"offload": "layers:4", "host": "2xepyc-9654", "host_memory_gib": 256.0, "disk_gb_per_s": 7.0},
         {"speculative": "mtp:1@0.85"},
         {"adapters": "8x16"},
+        {"ownership": "price=25000,life=3", "grid": "deu"},
+        {"rental": "spot"},
     ],
 )
 def test_a_scenario_comes_back_from_its_controls(more) -> None:
@@ -359,3 +361,9 @@ def test_a_link_with_a_host_or_a_mixed_box_keeps_its_answer(query: dict[str, str
     assert not app.exception
     assert link.decode(address(app)).scenario == link.decode(given).scenario
     assert evaluate(link.decode(given).scenario).sentence.split(":")[0] in html(app)
+
+
+def test_a_price_of_ones_own_gives_way_to_owning() -> None:
+    scenario, problems = asked({**control_values(DEFAULT), "usd_per_device_hour": 2.0, "ownership": "on"}, DEFAULT)
+    assert (scenario.usd_per_device_hour, str(scenario.ownership)) == (None, "on")
+    assert "exclude each other" in problems["ownership"]

@@ -76,8 +76,10 @@ class Formula:
         missing = [name for name in names if name not in values]
         if missing:
             raise InputError(f"{self.name} needs {', '.join(missing)} as well.")
+        if not all(math.isfinite(values[name]) for name in names):
+            raise InputError(f"{self.name} takes finite numbers.")
         with np.errstate(all="ignore"):
-            found = float(np.asarray(self.function(**{name: float(values[name]) for name in names})))
+            found = float(np.asarray(self.function(**{name: np.float64(values[name]) for name in names})))
         if not math.isfinite(found):
             raise InputError(f"{self.name} has no finite value for these inputs.")
         return found

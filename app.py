@@ -2,8 +2,14 @@
 
 import streamlit as st
 
-from roofline.dashboard import calculator, model_page
+from roofline.dashboard import calculator, formulas_page, model_page
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
-show((Sheet("Calculator", "", calculator.draw), Sheet("Model", "model", model_page.draw)))
+show(
+    (
+        Sheet("Calculator", "", calculator.draw),
+        Sheet("Model", "model", model_page.draw),
+        Sheet("Formulas", "formulas", formulas_page.draw),
+    )
+)

@@ -32,7 +32,9 @@ MAX_CHARACTERS = 4000
 MAX_FILE_BYTES = 64_000
 DEFAULT = PRESETS[0].scenario
 """The page without a query."""
-VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis"})
+VIEW_KEYS = frozenset(
+    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue", "experts"}
+)
 """Keys of view switches and of the host, left alone."""
 
 _FIELDS: dict[str, str] = {

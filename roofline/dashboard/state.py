@@ -15,6 +15,7 @@ import streamlit as st
 
 from roofline import link
 from roofline.dashboard import view
+from roofline.dashboard.catalogue_view import CATALOGUE_VIEW
 from roofline.dashboard.fields import Values, asked, control_values
 from roofline.dashboard.formula_view import FORMULA_VIEW
 from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
@@ -23,7 +24,7 @@ from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
 """Keys of controls in the session."""
-PAGE_VIEWS: tuple[PageView, ...] = (FORMULA_VIEW,)
+PAGE_VIEWS: tuple[PageView, ...] = (FORMULA_VIEW, CATALOGUE_VIEW)
 """Switches of pages that travel in the address beside the scenario."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"

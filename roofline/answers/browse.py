@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
+from math import log
 from typing import Literal
 
 from roofline.catalog.hardware import facts, hardware_ids, load_hardware, rental_usd_per_h
@@ -116,6 +117,16 @@ def matching_models(*, text: str = "", experts: Experts = "all", year: int | Non
         row
         for row in model_rows()
         if _found(text, row.words) and (row.n_experts > 0) in wanted and int(row.released[:4] or 0) >= (year or 0)
+    )
+
+
+def nearest_models(active_parameters: float, experts: Experts, n: int) -> tuple[ModelRow, ...]:
+    """Models nearest in parameters that a token uses."""
+    return tuple(
+        sorted(
+            matching_models(experts=experts),
+            key=lambda row: (abs(log(row.active_parameters / active_parameters)), row.name.lower()),
+        )[:n]
     )
 
 

@@ -47,6 +47,16 @@ class CacheMarks:
     device_bytes: float
 
 
+@dataclass(frozen=True)
+class Filling:
+    """Where experts get enough to do."""
+
+    tokens: float
+    """That fill the arithmetic while one matrix is read."""
+    saturating_tokens: float
+    """Of a step, that give each expert as many."""
+
+
 def cache_figure(found: Anatomy, marks: CacheMarks, look: Look) -> Spec:
     """Bytes of one sequence against its length; log on both axes."""
     curve, palette = found.cache, look.palette
@@ -97,38 +107,75 @@ def cache_alt(found: Anatomy, marks: CacheMarks) -> str:
     )
 
 
-def experts_figure(curve: ExpertCurve, batch: int, look: Look) -> Spec:
-    """Experts that a step touches, and tokens that each of them gets, over one log axis."""
+def experts_figure(curve: ExpertCurve, batch: float, look: Look, full: Filling | None = None) -> Spec:
+    """Experts that a step touches, and tokens that each of them gets, over one log axis; and where each gets enough."""
     tokens, palette = _list(curve.tokens), look.palette
     touched, each = _list(curve.distinct), _list(curve.tokens_per_touched)
     at = int(np.argmin(np.abs(curve.tokens - batch)))
     data = [
         line_trace("experts touched", tokens, touched, {"color": palette.kinds[0], "width": 2.75}, "y", "tokens"),
         line_trace("tokens per touched expert", tokens, each, {"color": palette.kinds[1], "width": 2.75}, "y2", "tokens"),
-        ring(tokens[at], touched[at], f"{batch:,} tokens: {sig(touched[at])} experts", look, "y"),
-        ring(tokens[at], each[at], f"{batch:,} tokens: {sig(each[at])} for each touched expert", look, "y2"),
+        ring(tokens[at], touched[at], f"{batch:,.0f} tokens: {sig(touched[at])} experts", look, "y"),
+        ring(tokens[at], each[at], f"{batch:,.0f} tokens: {sig(each[at])} for each touched expert", look, "y2"),
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     layout["xaxis"] = {**powers_axis(tokens[0], tokens[-1], look, "Tokens in a step", stride=2), "anchor": "y2"}
     layout["yaxis"] = axis(look, range=[0, curve.total * 1.35], domain=list(TOP), nticks=5)
-    top = each[-1] * 1.6
+    top = max(each[-1], full.tokens if full else 0.0) * (3.0 if full else 1.6)
     layout["yaxis2"] = {**counts_axis(0.8, top, look), "domain": list(BOTTOM)}
-    layout["shapes"] = [level(float(curve.total), "y", look)]
+    layout["shapes"] = [level(float(curve.total), "y", look), *([] if full is None else _full_shapes(full, look))]
     last = (tokens[0], tokens[-1])
     layout["annotations"] = [
         panel_name(f"Experts touched, of {curve.total:,}", "y", look),
         panel_name("Tokens per touched expert", "y2", look),
         ring_word(tokens[at], touched[at], sig(touched[at]), last, look, "y", log_y=False),
         ring_word(tokens[at], each[at], sig(each[at]), last, look, "y2", log_y=True),
+        *([] if full is None else _full_words(full, look)),
     ]
     return {"data": data, "layout": layout}
 
 
-def experts_alt(curve: ExpertCurve, batch: int) -> str:
+def _full_shapes(full: Filling, look: Look) -> list[dict[str, Any]]:
+    line = {"color": look.palette.muted, "width": 1, "dash": "1px,3px"}
+    at = full.saturating_tokens
+    down = {"type": "line", "xref": "x", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+    return [level(full.tokens, "y2", look), down]
+
+
+def _full_words(full: Filling, look: Look) -> list[dict[str, Any]]:
+    """Beside the lines: what an expert needs, and the tokens of a step that give it to each."""
+    font, ground = {"size": look.tick_px, "color": look.palette.muted}, tint(look.palette.page, 0.75)
+    common = {"showarrow": False, "font": font, "bgcolor": ground, "yanchor": "bottom"}
+    enough = f"enough: {sig(full.tokens)}"
+    return [
+        {
+            **common,
+            "xref": "paper",
+            "x": 0,
+            "xanchor": "left",
+            "xshift": 8,
+            "y": log10(full.tokens),
+            "yref": "y2",
+            "text": enough,
+            "yanchor": "top",
+        },
+        {
+            **common,
+            "x": log10(full.saturating_tokens),
+            "xanchor": "right",
+            "xshift": -4,
+            "y": 0,
+            "yref": "y2 domain",
+            "text": sig(full.saturating_tokens),
+        },
+    ]
+
+
+def experts_alt(curve: ExpertCurve, batch: float) -> str:
     """The answer of the expert figure in one sentence."""
     at = int(np.argmin(np.abs(curve.tokens - batch)))
     return (
-        f"Experts touched against tokens in a step: {batch:,} tokens, each with {curve.active:,} of {curve.total:,} experts, "
+        f"Experts touched against tokens in a step: {batch:,.0f} tokens, each with {curve.active:,} of {curve.total:,} experts, "
         f"touch {sig(curve.distinct[at])} of them; each touched one works for {sig(curve.tokens_per_touched[at])} tokens."
     )
 

@@ -110,13 +110,18 @@ def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     )
 
 
+def met_tokens(load: Load, shard: Shard) -> Floats:
+    """Tokens of a step that meet one set of experts: those of all devices that share it."""
+    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
+
+
 def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     """Routed experts: distinct ones over all tokens that meet a set of experts, an even share of them on each device."""
     routing = term.routing
     if routing is None:
         raise AssertionError("only for routed terms")
     ways = shard.expert_ways
-    tokens = np.minimum(load.n_tokens * shard.tokens_factor * ways / shard.tensor, load.stage_tokens)
+    tokens = met_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
     return Op(

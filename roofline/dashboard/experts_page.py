@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from roofline.answers.browse import Experts, nearest_models
@@ -32,8 +34,6 @@ from roofline.performance.counts import parameter_counts
 _OFFERED = 3
 _TOUCHED_KEY = "Dashed: all experts, and the tokens that keep one busy. Dotted: where each gets as many. Ring: this scenario."
 _READS_KEY = "Solid: this model. Dashed: dense, same active size. Dotted: dense, same total size. Rings: this scenario."
-
-
 _TWIN_KEY = (
     "The same layers without router, each feed-forward as large as a token uses. Expected output in total on the same devices, "
     "each model with its own best plan."
@@ -72,22 +72,11 @@ def _experts(found: Mixture, look: Look) -> None:
         st.html(heading("Weights read for each token", _READS_KEY))
         figure, config = as_figure(reads_figure(found, look)), chart_config(look, "reads")
         st.plotly_chart(figure, theme=None, key="reads_chart", config=config, alt=reads_alt(found))
-    st.html(
-        heading(
-            "Against a dense model of the same active size",
-            "The same layers without router, each a dense layer as wide as a token sees.",
-        )
-        + _text(speed_sentence(found))
-        + speed_table(found)
-    )
-    st.html(
-        heading(
-            "What expert parallelism does",
-            "Devices that share one set of experts; each keeps attention, and its sequences, to itself.",
-        )
-        + _text(shared_sentence(found))
-        + shared_table(found)
-    )
+    st.download_button("Download both as CSV", partial(_csv, found), "experts.csv", "text/csv", on_click="ignore")
+    twin = heading("Against a dense model of the same active size", _TWIN_KEY)
+    st.html(twin + _text(speed_sentence(found)) + speed_table(found))
+    shared = heading("What expert parallelism does", _SHARED_KEY)
+    st.html(shared + _text(shared_sentence(found)) + shared_table(found))
     _offer("Dense models that use about as many parameters a token", found.parameters.active, "dense")
 
 

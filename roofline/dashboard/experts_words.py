@@ -69,7 +69,7 @@ def starving(found: Mixture) -> tuple[str, ...]:
     return (
         f"At batch {report.batch:,}, {plan} in one set of experts under this plan. They touch {sig(found.touched)} of "
         f"{found.n_experts} experts in each layer, so that one expert, once read, works for {sig(found.tokens_per_touched)} "
-        f"tokens; a dense layer would work for all {met}.",
+        f"tokens; a dense layer would work for {met}.",
         f"Reading a matrix on {report.hardware_name} takes as long as using it for {sig(found.filling_tokens)} tokens "
         f"({report.formats.gemm_rate} arithmetic). Each expert gets that many once {sig(found.saturating_tokens)} tokens meet: "
         f"{verdict}.",
@@ -137,7 +137,8 @@ def speed_sentence(found: Mixture) -> str:
     here = next(speed for speed in found.speeds if speed.batch == found.report.batch)
     size = f"{sig(found.parameters.total / found.parameters.active)} times the parameters of its dense counterpart"
     if here.ratio is None:
-        return f"The mixture has {size}; at batch {here.batch:,} one of the two does not fit these devices."
+        who = "the mixture does" if here.experts is None and here.same_active is not None else "both do"
+        return f"The mixture has {size}; at batch {here.batch:,} {who} not fit these devices."
     return (
         f"The mixture has {size} and gives {sig(here.ratio)} times its expected output at batch {here.batch:,}. "
         "What the parameters cost is memory and batch; what they buy is quality, which is not counted here."

@@ -48,7 +48,8 @@ def formula_figure(curve: FormulaCurve, look: Look) -> Spec:
     if chosen is not None:
         data.append(ring(curve.at, chosen, words[at], look, "y"))
         span = (x[0] / 1.001, x[-1])
-        layout["annotations"] = [_number(curve.at, chosen, quantity(chosen, unit), span, look, log_y=log_y)]
+        falls = next(v for v in y if v is not None) > chosen
+        layout["annotations"] = [ring_word(curve.at, chosen, quantity(chosen, unit), span, look, "y", log_y=log_y, flip=falls)]
     return {"data": data, "layout": layout}
 
 
@@ -110,7 +111,3 @@ def _result_axis(values: list[float], look: Look, title: str, *, log_y: bool) ->
     room = 0.18 * (high - min(low, 0.0)) or 1.0
     span = [min(low, 0.0) - (room if low < 0 else 0.0), max(high, 0.0) + room]
     return axis(look, range=span, nticks=5, tickformat=".3~s" if high >= 1e4 else ".3~g", title=axis_title(look, title))
-
-
-def _number(x: float, y: float, text: str, span: tuple[float, float], look: Look, *, log_y: bool) -> dict[str, Any]:
-    return ring_word(x, y, text, span, look, "y", log_y=log_y)

@@ -40,8 +40,18 @@ def ring(x: float, y: float, text: str, look: Look, yaxis: str) -> dict[str, Any
     return {**point, "text": [text], "hovertemplate": "%{text}<extra></extra>"}
 
 
-def ring_word(x: float, y: float, text: str, span: tuple[float, float], look: Look, yaxis: str, *, log_y: bool) -> dict[str, Any]:
-    """The number at a ring, on the side that has room."""
+def ring_word(
+    x: float,
+    y: float,
+    text: str,
+    span: tuple[float, float],
+    look: Look,
+    yaxis: str,
+    *,
+    log_y: bool,
+    flip: bool = False,
+) -> dict[str, Any]:
+    """The number at a ring, on the side that has room: clear of a rising line, or flipped, of a falling one."""
     left = log10(x / span[0]) / log10(span[1] / span[0]) > 0.5
     return {
         "x": log10(x),
@@ -51,7 +61,7 @@ def ring_word(x: float, y: float, text: str, span: tuple[float, float], look: Lo
         "showarrow": False,
         "xanchor": "right" if left else "left",
         "xshift": -10 if left else 10,
-        "yshift": 13 if left else -13,
+        "yshift": 13 if left != flip else -13,
         "bgcolor": tint(look.palette.page, 0.75),
         "font": {"size": 13 if look.compact else 14, "color": look.palette.text},
     }

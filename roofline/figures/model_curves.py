@@ -29,6 +29,8 @@ from roofline.figures.theme import Look, Spec, axis, base_layout, safe, tint
 from roofline.figures.words import sig
 from roofline.units import with_prefix
 
+_LOW, _FLAT = 0.2, 2.0
+"""Share of all experts, and tokens of each, below which a number stands above its ring: below it is the axis."""
 _NEAR = 0.05
 """Curves that differ by less than this share are drawn as one."""
 _DASHES = (("7px,4px", "dashed"), ("2px,3px", "dotted"), ("8px,3px,2px,3px", "dash and dot"))
@@ -128,8 +130,8 @@ def experts_figure(curve: ExpertCurve, batch: float, look: Look, full: Filling |
     layout["annotations"] = [
         panel_name(f"Experts touched, of {curve.total:,}", "y", look),
         panel_name("Tokens per touched expert", "y2", look),
-        ring_word(tokens[at], touched[at], sig(touched[at]), last, look, "y", log_y=False),
-        ring_word(tokens[at], each[at], sig(each[at]), last, look, "y2", log_y=True),
+        ring_word(tokens[at], touched[at], sig(touched[at]), last, look, "y", log_y=False, flip=touched[at] < _LOW * curve.total),
+        ring_word(tokens[at], each[at], sig(each[at]), last, look, "y2", log_y=True, flip=each[at] < _FLAT),
         *([] if full is None else _full_words(full, look)),
     ]
     return {"data": data, "layout": layout}

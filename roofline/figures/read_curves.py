@@ -11,6 +11,8 @@ from roofline.figures.theme import Look, Spec, axis_title, base_layout, tint
 from roofline.figures.words import sig
 from roofline.units import with_prefix
 
+_APART = 1.5
+"""Where both lines are nearer than this factor, one number says it."""
 _DASHES = (None, "7px,4px", "2px,3px")
 
 
@@ -27,6 +29,7 @@ def reads_figure(found: Mixture, look: Look) -> Spec:
     at = tokens.index(found.met)
     for values, name in zip(lines[:2], names, strict=False):
         data.append(ring(found.met, values[at], f"{name}, {found.met:,.0f} tokens: {_size(values[at])} a token", look, "y"))
+    named = lines[:2] if found.read_ratio > _APART else lines[:1]
     span = (tokens[0], tokens[-1])
     low, high = min(lines[1]) / 2.0, max(lines[2]) * 2.0
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
@@ -36,7 +39,7 @@ def reads_figure(found: Mixture, look: Look) -> Spec:
     up = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "xref": "x", "line": line}
     layout["shapes"] = [{**up, "x0": found.saturating_tokens, "x1": found.saturating_tokens}]
     layout["annotations"] = [
-        *(ring_word(found.met, values[at], _size(values[at]), span, look, "y", log_y=True) for values in lines[:2]),
+        *(ring_word(found.met, values[at], _size(values[at]), span, look, "y", log_y=True, flip=True) for values in named),
         _saturated(found, look),
     ]
     return {"data": data, "layout": layout}

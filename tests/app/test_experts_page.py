@@ -44,6 +44,7 @@ def test_a_mixture_is_laid_open() -> None:
     assert all(len(chart.proto.alt) > 40 for chart in charts)
     assert "128, this scenario" in html(app)
     assert "64 tokens of a step meet" in html(app)
+    assert [b.proto.label for b in app.get("download_button")] == ["Download both as CSV"]
 
 
 def test_a_dense_model_says_so_and_offers_experts() -> None:

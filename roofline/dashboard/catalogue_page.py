@@ -107,8 +107,7 @@ def _table(kind: str, rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> Non
     whole = len(ids(kind))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html(f'<p class="rf-note" role="status">{len(rows):,} of {whole:,} {kind}. {_HOW}</p>')
-        if len(rows) < whole:
-            st.button("Clear filters", on_click=_clear, type="tertiary")
+        st.button("Clear filters", on_click=_clear, type="tertiary", disabled=len(rows) == whole)
     if not rows:
         st.html(nothing_found(kind))
         return
@@ -170,9 +169,8 @@ def _entry(values: Values, chosen: str | None, scenario: Scenario) -> None:
             used = chosen == usual
             label = "In use on every page" if used else f"Use this {field if kind == 'models' else 'device'}"
             st.button(label, on_click=state.set_some, args=({field: chosen},), disabled=used, type="primary", key="catalogue_use")
-        against = values["against"]
-        if chosen and kind == "devices" and chosen not in against and len(against) < MOST_ROOFS:
-            st.button("Add to the comparison", on_click=CATALOGUE_VIEW.change, kwargs={"against": [*against, chosen]})
+            if kind == "devices":
+                _add(chosen, values["against"])
     if chosen is None:
         st.html('<p class="rf-answer">Choose one to see every fact with its source.</p>')
     elif kind == "devices":
@@ -181,6 +179,15 @@ def _entry(values: Values, chosen: str | None, scenario: Scenario) -> None:
         row = next(row for row in model_rows() if row.id == chosen)
         model = load_model(chosen)
         st.html(model_html(row, model_entries()[chosen], model, model.assumptions))
+
+
+def _add(chosen: str, against: list[str]) -> None:
+    st.button(
+        "Add to the comparison",
+        on_click=CATALOGUE_VIEW.change,
+        kwargs={"against": [*against, chosen]},
+        disabled=chosen in against or len(against) >= MOST_ROOFS,
+    )
 
 
 def _device(device: Accelerator) -> None:

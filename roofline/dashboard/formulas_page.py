@@ -81,8 +81,9 @@ def _inputs(formula: Formula, values: Values) -> None:
                 format="%.10g",
                 help=f"`{parameter.name}`",
             )
-    if values != {**start(formula), AGAINST: values[AGAINST]}:
-        st.button("Back to the example", on_click=FORMULA_VIEW.put, args=(start(formula),), type="tertiary")
+    unchanged = values == {**start(formula), AGAINST: values[AGAINST]}
+    put, usual = FORMULA_VIEW.put, start(formula)
+    st.button("Back to the example", on_click=put, args=(usual,), type="tertiary", disabled=unchanged)
 
 
 def _label(parameter: Parameter, value: float) -> str:

@@ -48,7 +48,8 @@ def formula_figure(curve: FormulaCurve, look: Look) -> Spec:
     if chosen is not None:
         data.append(ring(curve.at, chosen, words[at], look, "y"))
         span = (x[0] / 1.001, x[-1])
-        falls = next(v for v in y if v is not None) > chosen
+        ends = [v for v in y if v is not None]
+        falls = ends[0] > ends[-1]
         layout["annotations"] = [ring_word(curve.at, chosen, quantity(chosen, unit), span, look, "y", log_y=log_y, flip=falls)]
     return {"data": data, "layout": layout}
 

@@ -130,7 +130,7 @@ def test_a_device_joins_the_comparison_by_a_button() -> None:
     app.run()
     assert address(app)["catalogue"] == "show:mi300x,against:mi300x"
     assert len(app.get("plotly_chart")) == 1
-    assert "Add to the comparison" not in [b.label for b in app.button]
+    assert button(app, "Add to the comparison").disabled
 
 
 def test_a_peak_that_is_not_published_is_said() -> None:

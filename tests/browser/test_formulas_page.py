@@ -15,14 +15,14 @@ DESKTOP = {"viewport": {"width": 1440, "height": 900}}
 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
-    expect(page.locator(".rf-result")).to_be_visible(timeout=60_000)
+    expect(page.locator(".rf-result").first).to_be_visible(timeout=60_000)
     expect(page.locator("[data-testid=stPlotlyChart] .main-svg").first).to_be_attached(timeout=60_000)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
     return page
 
 
 def result(page: Page):
-    return page.locator(".rf-result .rf-value")
+    return page.locator(".rf-result .rf-value").first
 
 
 def test_an_input_changes_the_result_travels_and_is_undone(page: Page, browser: Browser, app_url: str) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from roofline.dashboard import calculator, catalogue_page, experts_page, formulas_page, model_page
+from roofline.dashboard import accuracy_page, calculator, catalogue_page, experts_page, formulas_page, model_page
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
@@ -13,5 +13,6 @@ show(
         Sheet("Dense and experts", "experts", experts_page.draw),
         Sheet("Catalogue", "catalogue", catalogue_page.draw),
         Sheet("Formulas", "formulas", formulas_page.draw),
+        Sheet("Accuracy", "accuracy", accuracy_page.draw),
     )
 )

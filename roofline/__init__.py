@@ -10,12 +10,29 @@ from __future__ import annotations
 
 from roofline import link
 from roofline.answers.evaluate import evaluate
+from roofline.answers.fleet import fleet
+from roofline.answers.search import search
 from roofline.answers.sweep import sweep
 from roofline.answers.validation import validate
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
 from roofline.errors import RooflineError
+from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
+from roofline.specs.search import SearchQuery
 
-__all__ = ["RooflineError", "Scenario", "evaluate", "link", "load_hardware", "load_model", "sweep", "validate"]
+__all__ = [
+    "FleetScenario",
+    "RooflineError",
+    "Scenario",
+    "SearchQuery",
+    "evaluate",
+    "fleet",
+    "link",
+    "load_hardware",
+    "load_model",
+    "search",
+    "sweep",
+    "validate",
+]
 __version__ = "0.1.0"

@@ -19,16 +19,36 @@ from roofline import link as links
 from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
 from roofline.answers.formulary import load_formula
-from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
+from roofline.answers.inverse import Wish, solved
+from roofline.answers.measure import measure as measure_here
+from roofline.answers.measure import measurement_json, write_entry
+from roofline.answers.refit import refit as refit_rows
+from roofline.answers.refit import refit_json
+from roofline.answers.search import search as search_for
+from roofline.answers.serialise import hardware_json, plain, report_json, search_json, solved_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
+from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
+from roofline.catalog.own_constants import read_constants
+from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario, counted
-from roofline.texts import estimate_text, formula_text, hardware_text, model_text, table_text, validation_text
+from roofline.specs.scenario import Scenario, counted, total
+from roofline.specs.search import SearchQuery
+from roofline.texts import (
+    estimate_text,
+    formula_text,
+    hardware_text,
+    measure_text,
+    model_text,
+    search_text,
+    solved_text,
+    table_text,
+    validation_text,
+)
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Every mistake in how a command is called: the parent of the one that Typer exports."""
@@ -110,7 +130,9 @@ def hardware(
 @app.command()
 def estimate(
     model: Annotated[str, typer.Option(help="Catalogue id, config.json, or a folder that holds one.")],
-    hardware: Annotated[str, typer.Option(help="Catalogue id, '16xh100-sxm' for sixteen, or a YAML file.")],
+    hardware: Annotated[
+        str, typer.Option(help="Catalogue id, '16xh100-sxm' for sixteen, 'rtx3090+rtx4090' for both in a box, or a YAML file.")
+    ],
     devices: Annotated[Whole, typer.Option(help="Number of devices.")] = None,
     tensor_parallel: Annotated[Whole, typer.Option(help="Ways; default: chosen.")] = None,
     pipeline_parallel: Annotated[Whole, typer.Option(help="Stages; default: chosen.")] = None,
@@ -120,11 +142,26 @@ def estimate(
         bool | None,
         typer.Option("--attention-data-parallel/--no-attention-data-parallel", help="Each rank keeps its own sequences."),
     ] = None,
+    context_parallel: Annotated[Whole, typer.Option(help="Devices that share the positions of a sequence; default: 1.")] = None,
+    expert_skew: Annotated[Number, typer.Option(help="Tokens on the fullest expert device over the mean; default: 1.")] = None,
+    two_batch_overlap: Annotated[
+        bool | None,
+        typer.Option("--two-batch-overlap/--no-two-batch-overlap", help="Two halves of a step hide each other's exchanges."),
+    ] = None,
+    prefill_devices: Annotated[
+        Text, typer.Option(help="Devices that only prefill, the rest decode; auto: the best split; default: shared.")
+    ] = None,
     weights: Annotated[Text, typer.Option(help="Weight format; default: as the file says.")] = None,
     activations: Annotated[Text, typer.Option(help="Activation format; default: the device's best for the weights.")] = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache", help="Cache format; default: 16 bit.")] = None,
     input_tokens: Annotated[Whole, typer.Option(help="Prompt tokens of a request.")] = None,
     output_tokens: Annotated[Whole, typer.Option(help="Generated tokens of a request.")] = None,
+    prefix_hit: Annotated[Number, typer.Option(help="Share of prompt tokens found in a prefix cache, below 1.")] = None,
+    speculative: Annotated[
+        Text, typer.Option(help="Draft: mtp:1@0.85, ngram:4@0.5 or MODEL:4@0.7 (tokens @ acceptance).")
+    ] = None,
+    forced_output: Annotated[Number, typer.Option(help="Share of output tokens that a grammar forces, below 1.")] = None,
+    adapters: Annotated[Text, typer.Option(help="LoRA adapters held beside the weights: 8x16 is eight of rank 16.")] = None,
     batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; default: the most that fit.")] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second, instead of a batch.")] = None,
     batching_window_s: Annotated[
@@ -134,12 +171,29 @@ def estimate(
     memory_gib: Annotated[Number, typer.Option("--memory-gib", help="Memory fitted to one CPU or Apple device, GiB.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: median of dated quotes.")] = None,
     utilisation: Annotated[Number, typer.Option(help="Share of the time in use, 0 to 1.")] = None,
+    offload: Annotated[
+        Text, typer.Option(help="In host memory: none, layers, layers:N, experts, experts:SHARE, cache or auto.")
+    ] = None,
+    host: Annotated[Text, typer.Option(help="CPU of the host, '2xepyc-9654' for two; default: a usual one.")] = None,
+    host_memory_gib: Annotated[Number, typer.Option("--host-memory-gib", help="Memory of the host, GiB.")] = None,
+    disk_gb_per_s: Annotated[
+        Number, typer.Option("--disk-gb-per-s", help="Rate of the disk that holds weights beyond host memory, GB/s.")
+    ] = None,
+    rental: Annotated[Text, typer.Option(help="Terms of rental quotes: on-demand, committed or spot.")] = None,
+    ownership: Annotated[Text, typer.Option(help="Own instead of rent: on, power, or price=25000,life=4,…")] = None,
+    grid: Annotated[Text, typer.Option(help="Country, US state or cloud region of the electricity; default: world.")] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option(help="A share of your own, such as bandwidth_frac=0.71; see validate --refit. Repeatable.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What limits a load, how fast it runs, whether it fits, what a token costs."""
-    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
-    report = evaluate(Scenario.model_validate(given))
+    given = {key: value for key, value in locals().items() if key not in ("as_json", "constant") and value is not None}
+    own = read_constants(constant or ())
+    report = evaluate(Scenario.model_validate(given), own)
     answer = report_json(report)
+    if own:
+        answer["reasons"].append("Shares of your own are in use; a link does not hold them.")
     try:
         link_text: str | None = links.to_query(links.portable(report.scenario))
     except InputError as error:
@@ -157,17 +211,26 @@ def sweep(
     pipeline_parallel: Text = None,
     expert_parallel: Text = None,
     data_parallel: Text = None,
+    context_parallel: Text = None,
     weights: Text = None,
     activations: Text = None,
     kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
     context: Annotated[Text, typer.Option(help="Prompt tokens; the same as --input-tokens.")] = None,
     input_tokens: Text = None,
     output_tokens: Text = None,
+    prefix_hit: Text = None,
+    speculative: Text = None,
+    forced_output: Text = None,
+    adapters: Text = None,
     batch: Text = None,
     request_rate: Text = None,
     engine: Text = None,
     usd_per_device_hour: Text = None,
     utilisation: Text = None,
+    offload: Text = None,
+    host: Text = None,
+    host_memory_gib: Annotated[Text, typer.Option("--host-memory-gib")] = None,
+    disk_gb_per_s: Annotated[Text, typer.Option("--disk-gb-per-s")] = None,
     out: Annotated[Path | None, typer.Option(help="Write to FILE.csv or FILE.parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -177,7 +240,7 @@ def sweep(
         if input_tokens is not None:
             raise InputError("--context and --input-tokens are the same: give one.")
         given["input_tokens"] = context
-    lists = {key: [part.strip() for part in str(value).split(",") if part.strip()] for key, value in given.items()}
+    lists = {key: _parts(str(value)) for key, value in given.items()}
     empty = [key for key, parts in lists.items() if not parts]
     if empty:
         raise InputError(f"--{empty[0].replace('_', '-')} has no values.")
@@ -192,7 +255,7 @@ def sweep(
 
 def _axes(lists: dict[str, list[str]]) -> tuple[Scenario, dict[str, list[Any]]]:
     """The point a sweep starts from, and its axes with values of the right type."""
-    if len(lists["hardware"]) > 1 and any(counted(part)[0] is not None for part in lists["hardware"]):
+    if len(lists["hardware"]) > 1 and any(total(part)[0] is not None for part in lists["hardware"]):
         raise InputError("A list of hardware holds ids only: give the counts as --devices 1,2,4.")
     first = Scenario.model_validate({key: parts[0] for key, parts in lists.items()})
     axes = {
@@ -223,10 +286,31 @@ def validate(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Measurements of your own, in the columns of the shipped table.")
     ] = None,
+    refit: Annotated[
+        bool, typer.Option("--refit", help="Also fit the bandwidth and compute shares of your machine to the rows of --csv.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predictions against public measurements, with errors by kind, source, hardware and engine."""
-    _answer(validation_json(compare_all(csv)), as_json, validation_text)
+    """Predictions against public measurements, with errors by kind, phase, source, hardware and engine."""
+    if refit and csv is None:
+        raise InputError("--refit needs measurements of your own: give --csv FILE.")
+    answer = validation_json(compare_all(csv))
+    if refit and csv is not None:
+        answer["refit"] = refit_json(refit_rows(read_measurements(csv)[0]))
+    _answer(answer, as_json, validation_text)
+
+
+@app.command()
+def measure(
+    out: Annotated[Path | None, typer.Option(help="Write the entry to FILE.yaml, for --hardware and the dashboard.")] = None,
+    seconds: Annotated[float, typer.Option(help="How long to time, about.")] = 6.0,
+    as_json: AsJson = False,
+) -> None:
+    """Time memory bandwidth and matrix products of your machine, as a catalogue entry."""
+    answer = measurement_json(measure_here(seconds=seconds))
+    if out is not None:
+        write_entry(answer["yaml"], out)
+    _answer({**answer, "file": str(out) if out is not None else None}, as_json, measure_text)
 
 
 @app.command()
@@ -246,13 +330,16 @@ def link(
 
 @app.command()
 def catalog(
-    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices or formulas.")] = None,
+    kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices, apis, grids or formulas.")] = None,
     announced: Annotated[bool, typer.Option(help="Include parts that are not shipping.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """What the catalogues hold."""
     answer = catalog_json(kind, announced=announced)
     _answer(answer, as_json, lambda a: "\n".join(f"{k}: {', '.join(v)}" for k, v in a.items()))
+
+
+add_commands(app, estimate, _answer)
 
 
 @app.command()
@@ -276,6 +363,76 @@ def _assigned(text: str) -> tuple[str, float]:
     except ValueError:
         shown = f"{key}={value}" if sign else text
         raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
+
+
+Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds, without queueing.")]
+Paced = Annotated[Number, typer.Option("--tpot", help="Longest time per output token, seconds.")]
+
+
+@app.command()
+def search(
+    model: Annotated[str, typer.Option(help="Catalogue id or path.")],
+    hardware: Annotated[Text, typer.Option(help="One or more, with commas; default: the whole catalogue.")] = None,
+    ttft_s: Promised = None,
+    tpot_s: Paced = None,
+    tokens_per_s_per_user: Annotated[Number, typer.Option(help="Instead of --tpot.")] = None,
+    percentile: Annotated[Number, typer.Option(help="90 and above: held at the slow end of the band.")] = None,
+    request_rate: Annotated[Number, typer.Option(help="Requests per second in all.")] = None,
+    concurrency: Annotated[Whole, typer.Option(help="Requests in flight in all, instead of a rate.")] = None,
+    input_tokens: Whole = None,
+    output_tokens: Whole = None,
+    weights: Annotated[Text, typer.Option(help="Formats to try, 'stored' among them.")] = None,
+    kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
+    engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
+    usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: the market's.")] = None,
+    most_devices: Annotated[Whole, typer.Option(help="Of one replica; default 256.")] = None,
+    announced: Annotated[bool, typer.Option("--announced", help="Include parts that are not shipping.")] = False,
+    top: Annotated[Whole, typer.Option(help="Deployments to name; default 20.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The cheapest deployments that keep a promise, the frontier of speed against cost, and why the others lost."""
+    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
+    lists = {key: tuple(_parts(given[key])) for key in ("hardware", "weights") if key in given}
+    _answer(search_json(search_for(SearchQuery.model_validate({**given, **lists})), _link_of), as_json, search_text)
+
+
+def _parts(text: str) -> list[str]:
+    """A list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _link_of(scenario: Scenario) -> str | None:
+    """The link of a scenario, where it can be one."""
+    try:
+        return links.to_query(links.portable(scenario))
+    except InputError:
+        return None
+
+
+@app.command()
+def solve(
+    question: Annotated[str, typer.Argument(help="batch, context, devices, bandwidth or price.")],
+    model: Annotated[str, typer.Option(help="Catalogue id or path.")],
+    hardware: Annotated[str, typer.Option(help="Catalogue id or YAML file; '16xh100-sxm' sets the device count.")],
+    devices: Whole = None,
+    weights: Text = None,
+    kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
+    input_tokens: Whole = None,
+    output_tokens: Whole = None,
+    batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; for devices, requests in flight.")] = None,
+    engine: Text = None,
+    utilisation: Number = None,
+    ttft_s: Promised = None,
+    tpot_s: Paced = None,
+    input_usd: Annotated[Number, typer.Option(help="API price of a million input tokens.")] = None,
+    output_usd: Annotated[Number, typer.Option(help="API price of a million output tokens.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The question turned round: the batch, context, devices, bandwidth or price that meets a wish."""
+    wishes = ("question", "ttft_s", "tpot_s", "input_usd", "output_usd", "as_json")
+    given = {key: value for key, value in locals().items() if key not in (*wishes, "wishes") and value is not None}
+    asked = Wish(Scenario.model_validate(given), ttft_s, tpot_s, input_usd, output_usd)
+    _answer(solved_json(solved(question, asked), _link_of), as_json, solved_text)
 
 
 def main() -> None:

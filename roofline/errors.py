@@ -35,7 +35,7 @@ class UnknownIdError(InputError):
         shown = given if len(given) <= 60 else f"{given[:57]}..."
         hint = f"nearest: {', '.join(self.nearest)}"
         if not self.nearest:
-            hint = f"there are {', '.join(ids)}" if len(ids) <= 12 else f"list them with 'roofline catalog {kind}'"
+            hint = f"there are {', '.join(ids)}" if len(ids) <= 20 else f"list them with 'roofline catalog {kind}'"
         super().__init__(f"no {kind.removesuffix('s')} called {shown!r}; {hint}.")
 
 

@@ -3,7 +3,8 @@
     ?v=1&model=llama-3.3-70b&hw=h200-sxm&n=1&w=fp8&batch=32
 
 ``most`` stands for the largest batch that fits. What cannot be read is named and left at its
-default; the rest is kept. A link opens no file: model and hardware are ids of the catalogues.
+default; the rest is kept. A link opens no file: model and hardware are ids of the catalogues,
+or carry the facts of a model or device of the person's own.
 """
 
 from __future__ import annotations
@@ -18,23 +19,28 @@ from pydantic import ValidationError
 from roofline.adapters.files import CONFIGURATION_NAME, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
+from roofline.catalog.boxes import box_id, host_cpu, load_box
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import load_format
-from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
+from roofline.catalog.grids import load_grid
+from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
-from roofline.errors import InputError, LinkError, RooflineError, UnknownIdError
+from roofline.errors import LinkError, RooflineError, UnknownIdError
+from roofline.performance.served import draft_model
 from roofline.specs.base import printable
+from roofline.specs.fleet import FleetScenario
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, counted
+from roofline.specs.speculation import LOOKUP, MODULE
 
 VERSION = "1"
 MAX_CHARACTERS = 4000
 MAX_FILE_BYTES = 64_000
 DEFAULT = PRESETS[0].scenario
 """The page without a query."""
-VIEW_KEYS = frozenset(
-    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue", "experts"}
-)
+FLEET_PREFIX = "f."
+"""Keys of a fleet, beside those of its replica."""
+VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue"})
 """Keys of view switches and of the host, left alone."""
 
 _FIELDS: dict[str, str] = {
@@ -46,6 +52,10 @@ _FIELDS: dict[str, str] = {
     "kv": "kv_cache",
     "in": "input_tokens",
     "out": "output_tokens",
+    "hit": "prefix_hit",
+    "spec": "speculative",
+    "forced": "forced_output",
+    "lora": "adapters",
     "batch": "batch",
     "rate": "request_rate",
     "window": "batching_window_s",
@@ -54,10 +64,40 @@ _FIELDS: dict[str, str] = {
     "ep": "expert_parallel",
     "dp": "data_parallel",
     "adp": "attention_data_parallel",
+    "cp": "context_parallel",
+    "skew": "expert_skew",
+    "tbo": "two_batch_overlap",
+    "pd": "prefill_devices",
     "engine": "engine",
     "mem": "memory_gib",
     "usd": "usd_per_device_hour",
     "util": "utilisation",
+    "off": "offload",
+    "host": "host",
+    "hostmem": "host_memory_gib",
+    "disk": "disk_gb_per_s",
+    "rent": "rental",
+    "own": "ownership",
+    "grid": "grid",
+}
+_FLEET_FIELDS: dict[str, str] = {
+    "users": "weekly_users",
+    "messages": "messages",
+    "agents": "agent_share",
+    "calls": "agent_calls",
+    "result": "result_hit",
+    "small": "small_model",
+    "smallhw": "small_hardware",
+    "smallshare": "small_share",
+    "peak": "peak",
+    "burst": "burst",
+    "busy": "busy",
+    "spares": "spares",
+    "speed": "speed",
+    "rack": "rack_kw",
+    "power": "power_budget_w",
+    "regions": "regions",
+    "mix": "mix",
 }
 
 
@@ -70,8 +110,14 @@ def _known_model(ref: str) -> None:
 
 
 def _known_hardware(ref: str) -> None:
-    if catalogue_hardware_id(ref) is None:
+    """The same for machines."""
+    if box_id(ref) is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
+    load_box(ref)
+
+
+def _known_host(ref: str) -> None:
+    host_cpu(ref, load_hardware(DEFAULT.hardware))
 
 
 def _known_engine(ref: str) -> None:
@@ -83,17 +129,23 @@ def _known_format(ref: str) -> None:
     load_format(ref)
 
 
+def _known_grid(ref: str) -> None:
+    load_grid(ref)
+
+
 _CATALOGUED: dict[str, Callable[[str], None]] = {
     "model": _known_model,
     "hw": _known_hardware,
+    "host": _known_host,
     "w": _known_format,
     "a": _known_format,
     "kv": _known_format,
     "engine": _known_engine,
+    "grid": _known_grid,
 }
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
-_WORDS: dict[str, str] = {"batch": "most"}
+_WORDS: dict[str, str] = {"batch": "most", "pd": "shared"}
 _AUTO = "auto"
 
 
@@ -117,25 +169,33 @@ def encode(scenario: Scenario) -> dict[str, str]:
 
 def to_query(scenario: Scenario) -> str:
     """The query string of a scenario, with its question mark."""
-    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,")
+    return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,@")
 
 
 def portable(scenario: Scenario) -> Scenario:
-    """The same question with a model file carried inside, so that its link works elsewhere.
+    """The same question with a model file or device file carried inside, so that its link works elsewhere.
 
     Raises
     ------
-    InputError
-        The file is no configuration, or too large for a link.
+    RooflineError
+        The file is no configuration or device, or too large for a link.
     """
-    if catalogue_hardware_id(scenario.hardware) is None:
-        raise InputError("a hardware file cannot travel in a link.")
-    if is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None:
-        return scenario
-    path = Path(scenario.model)
+    return scenario.model_copy(update={"model": _portable_model(scenario.model), "hardware": _portable_device(scenario.hardware)})
+
+
+def _portable_model(ref: str) -> str:
+    if is_inline(ref) or catalogue_model_id(ref) is not None:
+        return ref
+    path = Path(ref)
     file = path / CONFIGURATION_NAME if path.is_dir() else path
     name = file.parent.name if file.name == CONFIGURATION_NAME else file.stem
-    return scenario.model_copy(update={"model": pack({**read_json(file), "name": name})})
+    return pack({**read_json(file), "name": name})
+
+
+def _portable_device(ref: str) -> str:
+    if box_id(ref) is not None:
+        return ref
+    return packed_device_file(Path(ref))
 
 
 def decode(query: Mapping[str, str]) -> Decoded:
@@ -149,7 +209,7 @@ def decode(query: Mapping[str, str]) -> Decoded:
         )
     values: dict[str, object] = {}
     for key, text in query.items():
-        if key == "v" or key in VIEW_KEYS:
+        if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX):
             continue
         if key not in _FIELDS:
             problems.append(f"'{_shown(key)}' is not part of a link: left out.")
@@ -160,6 +220,58 @@ def decode(query: Mapping[str, str]) -> Decoded:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
             problems.append(f"{key}={_shown(text)} could not be read: {reason} Left at its default.")
     return _checked(values, problems)
+
+
+@dataclass(frozen=True)
+class DecodedFleet:
+    """A link to a fleet as read."""
+
+    fleet: FleetScenario
+    problems: tuple[str, ...]
+
+
+def encode_fleet(asked: FleetScenario) -> dict[str, str]:
+    """Query parameters of a fleet: those of its replica, and what was given of the rest after a prefix."""
+    written = {
+        FLEET_PREFIX + key: _written_fleet(getattr(asked, name))
+        for key, name in _FLEET_FIELDS.items()
+        if getattr(asked, name) != FleetScenario.model_fields[name].default
+    }
+    return {**(encode(asked.replica) or {"v": VERSION}), **written}
+
+
+def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
+    """The fleet a link holds, and what in it could not be read; every part is left at its default by itself."""
+    replica = decode(query)
+    problems, asked = list(replica.problems), FleetScenario(replica=replica.scenario.model_copy(update={"request_rate": None}))
+    if replica.scenario.request_rate is not None:
+        problems.append("A fleet finds its request rate from its users: the rate is left out.")
+    keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
+    problems += [f"'{_shown(k)}' is not part of a link: left out." for k in query if k.startswith(FLEET_PREFIX) and k not in keys]
+    too_long = sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS
+    for key, field in keys.items():
+        if key not in query or too_long:
+            continue
+        try:
+            asked = _with_fleet_value(asked, field, query[key])
+        except RooflineError as error:
+            problems.append(f"{key}={_shown(query[key])} could not be read: {error} Left at its default.")
+    return DecodedFleet(asked, tuple(problems))
+
+
+def _with_fleet_value(asked: FleetScenario, field: str, text: str) -> FleetScenario:
+    """A fleet with one more value, checked with those before it; a link opens no file."""
+    held = {name: getattr(asked, name) for name in FleetScenario.model_fields}
+    found = FleetScenario(**{**held, field: text})
+    if found.small_model is not None:
+        _known_model(found.small_model)
+    for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):
+        _known_hardware(counted(hardware)[1])
+    return found
+
+
+def _written_fleet(value: object) -> str:
+    return ",".join(str(item) for item in value) if isinstance(value, tuple) else _written("", value)
 
 
 def from_query(text: str) -> Decoded:
@@ -209,6 +321,9 @@ def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
         if values.get("batch") is not None:
             problems.append("The link has both a batch and a request rate: the batch is left out.")
         values["batch"] = None
+    if values.get("usd_per_device_hour") is not None and values.get("ownership") is not None:
+        problems.append("The link has both a price and ownership: the price is left out.")
+        values["usd_per_device_hour"] = None
     return Decoded(DEFAULT.model_copy(update=values), tuple(problems))
 
 
@@ -228,6 +343,8 @@ def _values(key: str, text: str) -> dict[str, object]:
     checked = Scenario.model_validate({"model": "x", "hardware": "x", name: text})
     if key in _CATALOGUED:
         _CATALOGUED[key](getattr(checked, name))
+    if checked.speculative is not None and checked.speculative.draft not in (MODULE, LOOKUP):
+        draft_model(checked.speculative.draft)
     return {field: getattr(checked, field) for field in checked.model_fields_set if field == name or field == "devices"}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.mapping import case
-from roofline.answers.validation import Prediction, predict
+from roofline.answers.validation import Prediction, phase_of, predict
 from roofline.catalog.engines import UNMEASURED_CEILING, WIDTHS, link_kind
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import measurements
@@ -144,12 +144,12 @@ def measured_ceilings() -> dict[str, dict[str, float]]:
 
 
 def gather(every: int | None = None) -> Rows:
-    """The shipped rows that count; ``every`` keeps one in so many."""
+    """The shipped rows that count, on devices alone; ``every`` keeps one in so many."""
     found: list[Prediction] = []
     for row in measurements():
         try:
             read = case(row)
-            if not read.doubt:
+            if not read.doubt and read.scenario.host is None:  # constants of hosts are assumptions, not fitted
                 found.append(predict(read))
         except RooflineError:
             continue
@@ -195,8 +195,7 @@ def _describe(item: Prediction, texts: dict[str, list[str]]) -> None:
     texts["sources"].append(item.case.row.source_name)
     texts["devices"].append(device.id)
     texts["row_kinds"].append(item.case.row.kind)
-    token = item.case.way in ("step", "rate") or item.case.row.metric == "TPOT ms"
-    texts["phases"].append("prefill" if item.case.way == "prompt" else "decode" if token else "request")
+    texts["phases"].append(phase_of(item.case))
 
 
 def _add_step(item: Prediction, times: float, step: StepTime, sums: dict[str, float]) -> None:

@@ -1,21 +1,19 @@
-"""A configuration inside a reference, so that a model of the person's own travels in a link.
-
-``config:`` + base64url(deflate(JSON)), limited in size packed and unpacked. It is text: nothing in it is run.
-"""
+"""A configuration inside a reference, so that a model of the person's own travels in a link."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import zlib
 from typing import Any
 
-from roofline.errors import InputError
+from roofline.adapters.envelope import Envelope
 
-PREFIX = "config:"
-MAX_PACKED_CHARACTERS = 3000
-MAX_UNPACKED_BYTES = 200_000
+CONFIGURATION = Envelope(
+    prefix="config:",
+    noun="configuration",
+    advice="leave out per-layer lists or module names of its quantization_config",
+    remedy="paste the config.json again",
+    most_characters=2400,
+    most_bytes=200_000,
+)
 
 _NOISE = frozenset(
     {
@@ -51,50 +49,17 @@ _NOISE = frozenset(
 
 def is_inline(ref: str) -> bool:
     """Whether a reference holds a configuration itself."""
-    return ref.startswith(PREFIX)
+    return CONFIGURATION.holds(ref)
 
 
 def pack(config: dict[str, Any]) -> str:
-    """A configuration as a reference.
-
-    Raises
-    ------
-    InputError
-        It is too large to travel in a link.
-    """
-    text = json.dumps(_lean(config), separators=(",", ":"), sort_keys=True)
-    packed = PREFIX + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
-    if len(packed) > MAX_PACKED_CHARACTERS:
-        raise InputError(
-            f"this configuration needs {len(packed):,} characters in a link and {MAX_PACKED_CHARACTERS:,} are allowed; "
-            "leave out per-layer lists or module names of its quantization_config."
-        )
-    return packed
+    """A configuration as a reference; refused where it is too large to travel in a link."""
+    return CONFIGURATION.pack(_lean(config))
 
 
 def unpack(ref: str) -> dict[str, Any]:
-    """The configuration of a reference.
-
-    Raises
-    ------
-    InputError
-        It is damaged, too large, or no configuration.
-    """
-    if len(ref) > MAX_PACKED_CHARACTERS:
-        raise InputError(f"a configuration in a link has at most {MAX_PACKED_CHARACTERS:,} characters.")
-    body = ref.removeprefix(PREFIX)
-    try:
-        raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
-        inflater = zlib.decompressobj()
-        text = inflater.decompress(raw, MAX_UNPACKED_BYTES)
-        if inflater.unconsumed_tail or not inflater.eof:
-            raise InputError(f"the configuration in this link is cut short or larger than {MAX_UNPACKED_BYTES:,} bytes.")
-        config = json.loads(text)
-    except (binascii.Error, zlib.error, ValueError, RecursionError):
-        raise InputError("the configuration in this link is damaged: paste the config.json again.") from None
-    if not isinstance(config, dict):
-        raise InputError("the configuration in this link is no table of fields: paste the config.json again.")
-    return config
+    """The configuration of a reference; refused where it is damaged, too large, or none."""
+    return CONFIGURATION.unpack(ref)
 
 
 def _lean(config: dict[str, Any]) -> dict[str, Any]:

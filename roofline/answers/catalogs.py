@@ -7,8 +7,10 @@ from dataclasses import asdict
 
 from roofline.answers.formulary import Formula, formulary
 from roofline.answers.serialise import Json, hardware_json
+from roofline.catalog.apis import api_prices
 from roofline.catalog.engines import engine_profiles
 from roofline.catalog.formats import format_ids, load_format
+from roofline.catalog.grids import grids
 from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.catalog.models import model_entries
 from roofline.errors import UnknownIdError
@@ -28,6 +30,8 @@ def catalog_json(kind: str | None = None, *, announced: bool = False) -> Json:
         "formats": lambda: {i: load_format(i).model_dump(mode="json") for i in format_ids()},
         "engines": lambda: {p.id: p.model_dump(mode="json") for p in engine_profiles()},
         "prices": lambda: {i: entry["prices"] for i, entry in _hardware(announced).items() if entry["prices"]},
+        "apis": lambda: {i: asdict(price) for i, price in api_prices().items()},
+        "grids": lambda: {i: asdict(grid) for i, grid in grids().items()},
         "formulas": _formulas,
     }
     if kind is not None and kind not in makers:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.pools import together
 from roofline.answers.report import BatchCurve, Plan, Report
 from roofline.answers.resolve import resolve
-from roofline.answers.speeds import bounds, speeds
+from roofline.answers.speeds import Speeds, bounds, speeds
 from roofline.formulas.bounds import arithmetic_intensity_flops_per_byte
+from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload, choose
 from roofline.performance.serving import service
 from roofline.performance.sharding import Shard
 from roofline.performance.timing import StepTime
+from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
 _POINTS_PER_DOUBLING = 4
@@ -23,17 +28,22 @@ _MOST_DOUBLINGS = 24
 
 def batch_curve(report: Report) -> BatchCurve:
     """The plan of a report at batches from one to beyond what fits; the limit over all plans, as in the report."""
-    found = resolve(report.scenario)
-    shard = shard_of(report.plan)
+    found = resolve(report.scenario.model_copy(update={"offload": report.offload}))
+    shard = shard_of(report.plan, report.scenario) if found.box is None else WHOLE
     batch = _batches(report.memory.max_batch, report.batch)
     fits = batch <= report.memory.max_batch
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
+    request = replace(found.request, devices=report.scenario.devices - report.prefill_devices)
     result = service(found.structure, shard, found.formats, found.machine, batch, *load)
     best = None
     if report.scenario.batch is not None:
         points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
-        best = choose(found.structure, found.request, found.formats, found.machine, points).best
-    found_speeds = speeds(result, shard, found.engine, batch, load, fits, best=best)
+        alone = report.prefill_plan is not None
+        best = choose(found.structure, request, found.formats, found.machine, points, alone).best
+    found_speeds = speeds(result, shard, found.engine, batch, load[1], fits, best=best)
+    if report.prefill_plan is not None:
+        prefill = Speeds(report.limit, report.expected, report.expected_low, report.expected_high)
+        found_speeds = together(prefill, found_speeds, report.scenario, result.computed_tokens, report.memory.fits)
     price = device_price(report.scenario, found.price)
 
     def usd(rate: Floats) -> Floats | None:
@@ -57,7 +67,7 @@ def batch_curve(report: Report) -> BatchCurve:
     )
 
 
-def shard_of(plan: Plan) -> Shard:
+def shard_of(plan: Plan, scenario: Scenario) -> Shard:
     """A plan as the numbers the ledger takes."""
     return Shard(
         tensor=float(plan.tensor_parallel),
@@ -65,6 +75,9 @@ def shard_of(plan: Plan) -> Shard:
         data=float(plan.data_parallel),
         expert=float(plan.expert_parallel),
         attention_data=float(plan.attention_data_parallel),
+        expert_skew=scenario.expert_skew,
+        context=float(plan.context_parallel),
+        two_batch=bool(scenario.two_batch_overlap),
     )
 
 

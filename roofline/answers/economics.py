@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
-from roofline.answers.report import Cost
+from roofline.answers.energy import DeviceSeconds, Work, energy
+from roofline.answers.pricing import DevicePrice
+from roofline.answers.report import Cost, Times, TokenCost
 from roofline.answers.speeds import Speeds
-from roofline.catalog.hardware import purchase_usd, rental_usd_per_h
-from roofline.formulas.cost import blended_usd_per_token, ownership_usd_per_h, rental_usd_per_token
-from roofline.formulas.energy import energy_j_per_token
+from roofline.formulas.cost import blended_usd_per_token, rental_usd_per_token
+from roofline.formulas.profit import revenue_usd
+from roofline.performance.prefix import PromptParts
 from roofline.specs.hardware import Accelerator
 from roofline.specs.scenario import Scenario
 from roofline.units import PER_MILLION, Floats
-
-LIFE_YEARS = 4.0
-RESIDUAL_FRAC = 0.1
-PUE = 1.0
-ELECTRICITY_USD_PER_KWH = 0.125
-"""Owned hardware where nobody rents it out: four years, a tenth left, United States all-sector retail price of 2022."""
-
-
-@dataclass(frozen=True)
-class DevicePrice:
-    """What an hour of one device costs, and why."""
-
-    usd_per_h: float | None
-    basis: str
 
 
 def device_price(scenario: Scenario, market: DevicePrice) -> DevicePrice:
@@ -35,31 +23,6 @@ def device_price(scenario: Scenario, market: DevicePrice) -> DevicePrice:
     if scenario.usd_per_device_hour is not None:
         return DevicePrice(scenario.usd_per_device_hour, "your price")
     return market
-
-
-def market_price(accelerator: Accelerator) -> DevicePrice:
-    """Median of dated rental quotes, else the cost of owning a device."""
-    rental = rental_usd_per_h(accelerator)
-    if rental is not None:
-        return DevicePrice(rental[0], rental[1])
-    bought = purchase_usd(accelerator)
-    if bought is None:
-        return DevicePrice(None, f"no price is known for {accelerator.id}: give your own price per device hour")
-    power_w = accelerator.tdp.base if accelerator.tdp else 0.0
-    owned = ownership_usd_per_h(
-        purchase_usd=bought[0],
-        residual_frac=RESIDUAL_FRAC,
-        life_years=LIFE_YEARS,
-        utilisation_frac=1.0,
-        power_w=power_w,
-        pue=PUE,
-        electricity_usd_per_kwh=ELECTRICITY_USD_PER_KWH,
-    )
-    basis = (
-        f"owned: {bought[1]}, {LIFE_YEARS:g} years, {RESIDUAL_FRAC:.0%} residual value, "
-        f"{power_w:g} W at {ELECTRICITY_USD_PER_KWH:g} USD/kWh"
-    )
-    return DevicePrice(float(owned), basis)
 
 
 def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats) -> Floats | None:
@@ -75,68 +38,99 @@ def usd_per_million(scenario: Scenario, price: DevicePrice, tokens_per_s: Floats
     return per_token * PER_MILLION
 
 
-def _at_rate(scenario: Scenario, price: DevicePrice, found: Speeds) -> tuple[float | None, float | None]:
-    """Price of a million input and output tokens where requests arrive at a rate: the whole bill, split by device time.
+def device_seconds(scenario: Scenario, times: Times, prompt: PromptParts) -> DeviceSeconds:
+    """Device time of tokens where prefill and decode share the devices.
 
-    An hour of all devices buys the requests of an hour, however busy they are. Prefill and decode share it as they share the
-    time: a request takes ``T / prefill rate`` and ``G tau / B`` of it.
+    Where a batch is given, prompts and outputs take the inverse of their rates. Where requests arrive at a rate, a request has
+    ``1 / rate`` of all devices, however busy they are: the prompt takes what it needs, and the output the rest.
     """
-    step = float(found.expected.decode_step_s)
-    if scenario.request_rate is None or price.usd_per_h is None or not np.isfinite(step):
-        return None, None
-    per_request = usd_per_million(scenario, price, scenario.request_rate)
-    prefill_s = scenario.input_tokens / float(found.expected.prefill_tokens_per_s)
-    decode_s = 1.0 / scenario.request_rate - prefill_s
-    share = prefill_s / (prefill_s + max(decode_s, 0.0))
-    if per_request is None:
-        return None, None
-    bill = float(per_request)
-    return bill * share / scenario.input_tokens, bill * (1.0 - share) / scenario.output_tokens
+    computed_s = 1.0 / float(times.prefill_tokens_per_s)
+    if scenario.request_rate is None:
+        return spread(prompt, computed_s * scenario.devices, scenario.devices / float(times.output_tokens_per_s))
+    request_s = 1.0 / scenario.request_rate
+    prefill_s = min(computed_s * prompt.computed_tokens, request_s)
+    output_s = (request_s - prefill_s) / scenario.output_tokens
+    return spread(prompt, prefill_s / prompt.computed_tokens * scenario.devices, output_s * scenario.devices)
 
 
-def cost(scenario: Scenario, accelerator: Accelerator, market: DevicePrice, found: Speeds) -> Cost:
-    """Cost of input and output tokens, each charged for the device time it takes."""
-    price = device_price(scenario, market)
-    expected, low, high, limit = found.expected, found.low, found.high, found.limit
+def spread(prompt: PromptParts, prefill_s: float, output_s: float) -> DeviceSeconds:
+    """Device time of a prefill, given per computed token, shared with the cached ones.
 
-    def usd(tokens_per_s: Floats) -> float | None:
-        value = usd_per_million(scenario, price, tokens_per_s)
-        return None if value is None or not np.isfinite(value) else float(value)
+    Computed tokens pay for a prefill without a cache behind it, cached ones for what reading them adds.
+    """
+    input_s = prefill_s * (1.0 - prompt.cached_time_frac)
+    return DeviceSeconds(prompt.computed_tokens, prompt.cached_tokens, input_s, prompt.cached_token_ratio * input_s, output_s)
 
-    inputs, outputs = usd(expected.prefill_tokens_per_s), usd(expected.output_tokens_per_s)
-    if scenario.request_rate is not None:
-        inputs, outputs = _at_rate(scenario, price, found)
-    blended = None
-    if inputs is not None and outputs is not None:
-        blended = float(
-            blended_usd_per_token(
-                input_usd_per_token=inputs,
-                output_usd_per_token=outputs,
-                n_input_tokens=scenario.input_tokens,
-                n_output_tokens=scenario.output_tokens,
-            )
+
+def token_cost(scenario: Scenario, price: DevicePrice, seconds: DeviceSeconds) -> TokenCost | None:
+    """Price of tokens by kind at the scenario's utilisation; None without a price or where the load does not fit."""
+    if price.usd_per_h is None or not np.isfinite(seconds.input_s + seconds.output_s):
+        return None
+    alone = scenario.model_copy(update={"devices": 1})
+    inputs, cached, outputs = (
+        0.0 if taken == 0.0 else float(usd_per_million(alone, price, 1.0 / taken) or 0.0)
+        for taken in (seconds.input_s, seconds.cached_s, seconds.output_s)
+    )
+    request = float(
+        revenue_usd(
+            n_cached_tokens=seconds.cached_tokens,
+            n_missed_tokens=seconds.computed_tokens,
+            n_output_tokens=scenario.output_tokens,
+            cached_usd_per_token=cached,
+            input_usd_per_token=inputs,
+            output_usd_per_token=outputs,
         )
-    joules = None
-    if accelerator.tdp is not None and np.isfinite(expected.output_tokens_per_s):
-        joules = float(
-            energy_j_per_token(
-                n_devices=scenario.devices,
-                power_w=accelerator.tdp.base,
-                pue=PUE,
-                tokens_per_s=expected.output_tokens_per_s,
-            )
-        )
-    return Cost(
+    )
+    blended = blended_usd_per_token(
+        input_usd_per_token=(request - scenario.output_tokens * outputs) / scenario.input_tokens,
+        output_usd_per_token=outputs,
+        n_input_tokens=scenario.input_tokens,
+        n_output_tokens=scenario.output_tokens,
+    )
+    return TokenCost(
         usd_per_million_input_tokens=inputs,
-        usd_per_million_cached_input_tokens=None,
+        usd_per_million_cached_input_tokens=cached,
         usd_per_million_output_tokens=outputs,
-        usd_per_million_tokens=blended,
+        usd_per_million_tokens=float(blended),
+        usd_per_request=request / PER_MILLION,
+    )
+
+
+def cost(
+    scenario: Scenario,
+    accelerator: Accelerator,
+    market: DevicePrice,
+    found: Speeds,
+    taken: Callable[[Times], DeviceSeconds],
+    work: Work,
+) -> Cost:
+    """Cost and energy of computed input, cached input and output tokens, each charged for the device time it takes."""
+    price = device_price(scenario, market)
+    full = scenario.model_copy(update={"utilisation": 1.0})
+    seconds = taken(found.expected)
+    used = token_cost(scenario, price, seconds)
+    spent = energy(scenario, accelerator, seconds, work)
+    low, high, limit = (_known(token_cost(scenario, price, taken(times))) for times in (found.high, found.low, found.limit))
+    return Cost(
+        usd_per_million_input_tokens=None if used is None else used.usd_per_million_input_tokens,
+        usd_per_million_cached_input_tokens=None if used is None else used.usd_per_million_cached_input_tokens,
+        usd_per_million_output_tokens=None if used is None else used.usd_per_million_output_tokens,
+        usd_per_million_tokens=None if used is None else used.usd_per_million_tokens,
         usd_per_hour=None if price.usd_per_h is None else price.usd_per_h * scenario.devices,
-        joules_per_output_token=joules,
-        grams_co2e_per_million_tokens=None,
-        usd_per_million_output_tokens_low=usd(high.output_tokens_per_s),
-        usd_per_million_output_tokens_high=usd(low.output_tokens_per_s),
-        usd_per_million_output_tokens_at_limit=usd(limit.output_tokens_per_s),
+        joules_per_output_token=spent.joules_per_output_token,
+        grams_co2e_per_million_tokens=spent.grams_co2e_per_million_tokens,
+        usd_per_million_output_tokens_low=low if low is None or high is None else min(low, high),
+        usd_per_million_output_tokens_high=high if low is None or high is None else max(low, high),
+        usd_per_million_output_tokens_at_limit=limit,
         usd_per_device_hour=price.usd_per_h,
         basis=price.basis,
+        price_kind=price.kind,
+        used=used,
+        reserved=token_cost(full, price, seconds),
+        usd_per_device_hour_parts=price.parts,
+        energy=spent,
     )
+
+
+def _known(found: TokenCost | None) -> float | None:
+    return None if found is None else found.usd_per_million_output_tokens

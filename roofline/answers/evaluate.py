@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.economics import cost
+from roofline.answers.economics import cost, device_seconds
+from roofline.answers.energy import Work
+from roofline.answers.placing import memory_tiers, series_plan, settled
+from roofline.answers.pooled import decode_scenario, plan_of, with_pools
+from roofline.answers.pools import Pools, pools
 from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
@@ -25,9 +29,11 @@ from roofline.formulas.bounds import (
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
+from roofline.performance.prefix import prompt_parts
+from roofline.performance.served import served_structure
 from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
-from roofline.performance.structure import Structure, structure
+from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
@@ -49,33 +55,52 @@ class _Run:
     footprint: Footprint
     service: Service
     speeds: Speeds
+    pools: Pools | None = None
+    """Where prefill has devices of its own; the rest is then that of the others."""
 
 
-def evaluate(scenario: Scenario) -> Report:
+def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -> Report:
     """What limits this load, how fast it runs, whether it fits, and what a token costs.
+
+    ``constants`` are shares fitted on a machine of one's own, in place of the engine's: `roofline.answers.refit`.
 
     Raises
     ------
     RooflineError
         The scenario names something that does not exist or cannot be: one sentence says what would be right.
     """
-    found = resolve(scenario)
+    asked = scenario
+    scenario, choice = settled(scenario)
+    found = resolve(scenario, constants)
     run = _run(scenario, found)
+    sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
+    if run.pools is None:
+        report = _report(scenario, found, run, sustained)
+        return replace(report, scenario=asked, reasons=(*choice, *report.reasons)) if choice else report
+    report = _report(decode_scenario(scenario, run.pools), found, run, sustained)
+    return with_pools(report, scenario, found, run.pools)
+
+
+def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | None) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
-    price = cost(scenario, found.accelerator, found.price, times)
+    mfu: dict[Phase, float] = {"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)}
+    mbu: dict[Phase, float] = {"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)}
+    work = Work(max(mfu["prefill"], mbu["prefill"]), max(mfu["decode"], mbu["decode"]))
+    parts = prompt_parts(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens), run.service)
+    price = cost(scenario, found.accelerator, found.price, times, lambda at: device_seconds(scenario, at, parts), work)
     memory = _memory(scenario, found, run)
     doubled = _doubled_step_s(scenario, found, run, memory)
     dense, experts = _critical_batches(found)
-    filling = experts * _copies(run.shard, found)
-    sustained = None if scenario.request_rate is None else sustained_requests_per_s(scenario, found)
+    filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
     plan = _plan(run, found)
     return Report(
         scenario=scenario,
         model_name=found.model.name,
         hardware_name=found.accelerator.name,
         batch=int(run.batch),
+        tokens_per_step=run.service.tokens_per_step,
         context_tokens=float(mean_context_tokens(scenario.input_tokens, scenario.output_tokens)),
         plan=plan,
         formats=_formats(found),
@@ -99,19 +124,22 @@ def evaluate(scenario: Scenario) -> Report:
         waiting=_waiting(scenario, run),
         bound=bounds,
         shares=shares,
-        mfu={"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)},
-        mbu={"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)},
+        mfu=mfu,
+        mbu=mbu,
         cost=price,
         operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, plan, sustained),
         sources=source_lines(found),
+        offload=scenario.offload,
     )
 
 
 def _run(scenario: Scenario, found: Resolved) -> _Run:
     load = workload([scenario])
+    if scenario.prefill_devices is not None:
+        return _pooled_run(scenario, found, load)
     choice = choose(found.structure, found.request, found.formats, found.machine, load)
     shard, wanted, fits = choice.shard.scalar(), float(choice.batch[0]), bool(choice.fits[0])
     batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
@@ -125,15 +153,37 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
         fits=fits,
         footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
         service=result,
-        speeds=speeds(result, shard, found.engine, batch, (prompt, output), fits, load.request_rate[0], best),
+        speeds=speeds(result, shard, found.engine, batch, output, fits, load.request_rate[0], best),
     )
 
 
 def _waiting(scenario: Scenario, run: _Run) -> Waiting | None:
+    """The wait for a turn among prompts; devices that only prefill run no decode step to wait for."""
     if scenario.request_rate is None or not run.fits:
         return None
-    found = waiting(run.speeds, scenario.input_tokens, run.shard.groups, scenario.request_rate, scenario.batching_window_s)
+    shard, step_s = run.shard, float(run.speeds.expected.decode_step_s)
+    if run.pools is not None:
+        shard, step_s = run.pools.prefill.shard, 0.0
+    found = waiting(
+        run.speeds.expected, run.service.computed_tokens, shard.groups, step_s, scenario.request_rate, scenario.batching_window_s
+    )
     return Waiting(*(float(value) for value in astuple(found)))
+
+
+def _pooled_run(scenario: Scenario, found: Resolved, load: Workload) -> _Run:
+    """Prefill on devices of its own; the footprint is that of a decode device."""
+    split = pools(scenario, found, load)
+    prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    return _Run(
+        choice=split.decode,
+        shard=split.shard,
+        batch=split.batch,
+        fits=bool(np.isfinite(split.speeds.expected.decode_step_s)),
+        footprint=footprint(found.structure, prompt + output, prompt, split.shard, found.formats, found.machine),
+        service=split.service,
+        speeds=split.speeds,
+        pools=split,
+    )
 
 
 def workload(scenarios: Sequence[Scenario]) -> Workload:
@@ -147,16 +197,9 @@ def workload(scenarios: Sequence[Scenario]) -> Workload:
 
 
 def _plan(run: _Run, found: Resolved) -> Plan:
-    shard = run.shard
-    return Plan(
-        tensor_parallel=int(shard.tensor),
-        pipeline_parallel=int(shard.pipeline),
-        data_parallel=int(shard.data),
-        expert_parallel=int(shard.expert),
-        attention_data_parallel=bool(shard.attention_data),
-        devices_used=int(shard.devices_used),
-        why=plan_reason(run.choice, found.request),
-    )
+    if found.box is not None:
+        return series_plan(found)
+    return plan_of(run.shard, plan_reason(run.choice, found.request))
 
 
 def _formats(found: Resolved) -> Formats:
@@ -183,11 +226,12 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
         overhead_bytes_per_device=float(room.overhead_bytes),
         usable_bytes_per_device=float(room.usable_bytes),
-        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline),
+        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline * run.shard.context),
         fits=fits,
         max_batch=int(room.max_batch),
-        min_devices=None if fits else fewest_devices(scenario, found),
+        min_devices=None if fits or found.box else fewest_devices(scenario, found),
         fitting_weights=None if fits else fitting_weights(scenario, found),
+        tiers=memory_tiers(scenario, found, room, run.batch),
     )
 
 
@@ -212,7 +256,13 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
     for name in _NARROWER_WEIGHTS:
-        if weight_bytes(found.model, name) < now and _carries(asked, structure(found.model, name), scenario.devices, found):
+        if weight_bytes(found.model, name) >= now:
+            continue
+        if found.box is not None:
+            again = resolve(asked.model_copy(update={"weights": name}))
+            if _carries(asked, again.structure, 1, again):
+                return name
+        elif _carries(asked, served_structure(scenario, found.model, name), scenario.devices, found):
             return name
     return None
 
@@ -244,7 +294,7 @@ def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memo
 def _copies(shard: Shard, found: Resolved) -> float:
     """Sets of weights that batches fill apart: replicas, or sets of experts, and stages with their own micro-batches."""
     sets = shard.data if found.structure.routing is None else shard.data * shard.tensor / shard.expert_ways
-    return float(sets * shard.pipeline)
+    return float(sets * shard.pipeline * shard.context)
 
 
 def _critical_batches(found: Resolved) -> tuple[float, float]:
@@ -270,6 +320,8 @@ def _total(step: StepTime, attribute: str) -> float:
 
 
 def _mfu(step: StepTime, found: Resolved) -> float:
+    if step.parts:  # of the peaks of all machines: the time that their work must take
+        return sum(float(row.compute_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mfu_frac(
             useful_flops=_total(step, "work_flops"),
@@ -280,6 +332,8 @@ def _mfu(step: StepTime, found: Resolved) -> float:
 
 
 def _mbu(step: StepTime, found: Resolved) -> float:
+    if step.parts:
+        return sum(float(row.memory_limit_s) for row in step.rows) / float(step.expected_s)
     return float(
         mbu_frac(
             traffic_bytes=_total(step, "traffic_bytes"),

@@ -42,10 +42,11 @@ def _per_user(report: Report) -> Explanation:
     parts = " + ".join(f"{duration(share.seconds)} {share.bound}" for share in report.shares["decode"] if share.seconds > 0)
     used = sum(row.bytes for row in report.operators if row.phase == "decode")
     work = sum(row.flops for row in report.operators if row.phase == "decode")
+    n = f"{report.tokens_per_step:.3g}"
     return Explanation(
         title="Tokens per second for one user",
-        equation=f"1 / T with {_STEP}",
-        substituted=f"1 / ({parts}) = 1 / {duration(step)}; the limit is 1 / {duration(limit)}",
+        equation=f"{'1' if report.tokens_per_step == 1.0 else 'n'} / T with {_STEP}",
+        substituted=f"{n} / ({parts}) = {n} / {duration(step)}; the limit is {n} / {duration(limit)}",
         inputs=(
             Input("read per device and step", with_prefix(used, "B"), "ledger: weights, experts touched, cache"),
             Input("computed per device and step", with_prefix(work, "FLOP"), "ledger"),
@@ -59,16 +60,19 @@ def _per_user(report: Report) -> Explanation:
 
 def _total(report: Report) -> Explanation:
     step, rate = float(report.expected.decode_step_s), report.scenario.request_rate
-    made = f"{significant(rate)} x {report.scenario.output_tokens:,}" if rate else f"{report.batch:,} / {duration(step)}"
+    several = "" if report.tokens_per_step == 1.0 else f" x {report.tokens_per_step:.3g}"
+    made = f"{significant(rate)} x {report.scenario.output_tokens:,}" if rate else f"{report.batch:,}{several} / {duration(step)}"
     return Explanation(
         title="Output tokens per second of the whole system",
-        equation=_RATED if rate else "B / T: every sequence gets one token per step",
+        equation=_RATED
+        if rate
+        else f"B{' n' if several else ''} / T: every sequence gets {'n tokens' if several else 'one token'} per step",
         substituted=f"{made} = {significant(float(report.expected.output_tokens_per_s))} tokens/s",
         inputs=(
             Input("sequences at once", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),
             Input("step", duration(step), "see tokens per second for one user"),
             Input(
-                "when prompts share the devices",
+                "when prompts share the devices" if report.prefill_plan is None else "as fast as prompts come",
                 f"{significant(float(report.expected.request_output_tokens_per_s))} tokens/s",
                 "ledger",
             ),
@@ -79,7 +83,9 @@ def _total(report: Report) -> Explanation:
 
 def _cost(report: Report) -> Explanation:
     cost, scenario = report.cost, report.scenario
-    rate = float(report.expected.output_tokens_per_s)
+    apart = report.prefill_plan is not None
+    rate = float(report.expected.request_output_tokens_per_s if apart else report.expected.output_tokens_per_s)
+    devices = scenario.devices - report.prefill_devices
     share = f"{scenario.utilisation:g}"
     price = "unknown" if cost.usd_per_device_hour is None else f"{cost.usd_per_device_hour:.3g} USD/h"
     shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
@@ -87,14 +93,14 @@ def _cost(report: Report) -> Explanation:
         title="USD per million output tokens",
         equation="n x price / (3600 x rate x utilisation) x 1,000,000"
         + (" x the share of device time that decode takes" if scenario.request_rate else ""),
-        substituted=f"{scenario.devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
+        substituted=f"{devices:,} x {price} / (3600 x {significant(rate)} x {share}) x 1,000,000 = {shown}",
         inputs=(
             Input("price of a device", price, cost.basis),
-            Input("devices", f"{scenario.devices:,}", "yours"),
+            Input("devices", f"{devices:,}", "those that decode" if apart else "yours"),
             Input(
                 "output rate",
                 f"{significant(rate)} tokens/s",
-                "decode alone: the devices' time is charged to what it makes",
+                "as fast as prompts come" if apart else "decode alone: the devices' time is charged to what it makes",
             ),
             Input("utilisation", f"{scenario.utilisation:.0%}", "yours"),
         ),

@@ -9,10 +9,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.catalog.boxes import load_box
+from roofline.catalog.engines import engine_ids
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, hardware_parts, is_mixed
 
 Way = Literal["step", "prompt", "static", "saturated", "concurrency", "rate"]
 """How a row was run: one decode step, one prompt, a static batch, a full server, fixed clients, a fixed arrival rate."""
@@ -21,9 +23,12 @@ _ENGINES = (
     (r"TensorRT-LLM.*(static|v0\.5)", "tensorrt-llm-2023"),
     (r"TensorRT-LLM|NIM", "tensorrt-llm"),
     (r"vLLM", "vllm"),
+    (r"KTransformers v0\.2", "ktransformers-2025-02"),
+    (r"KTransformers", "ktransformers"),
     (r"SGLang|DeepSeek", "sglang-ep"),
     (r"Gaudi", "gaudi"),
     (r"JetStream", "jetstream"),
+    (r"MLX", "mlx"),
     (r"llama\.cpp.*2024", "llama-cpp-2024"),
     (r"llama\.cpp|Ollama", "llama-cpp"),
 )
@@ -43,6 +48,8 @@ _BENCH_REQUESTS = {
 }
 """Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
 _UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
+KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
+"""Kinds of rows that are predicted."""
 _DOUBTFUL = {
     "gaudi-030": "memory and rate fit two devices, the row says four",
 }
@@ -84,9 +91,14 @@ def case(row: Measurement) -> Case:
     """
     if row.kind in _UNTESTED:
         raise InputError(f"{_UNTESTED[row.kind]}.")
+    if row.kind not in KINDS:
+        raise InputError(f"kind is {row.kind[:40]!r}; it can be {', '.join(KINDS)}.")
     for name, value in (("hardware_id", row.hardware_id), ("model_id", row.model_id)):
         if not value:
             raise InputError(f"{name} is not known.")
+    fewer = re.search(r"(\d+) routed experts used of (\d+)", row.notes)
+    if fewer is not None and fewer[1] != fewer[2]:
+        raise InputError(f"{fewer[1]} experts a token were used instead of {fewer[2]}: another model than the one named.")
     devices = _whole(row.n_devices, "n_devices", 1)
     prompt, output = _lengths(row)
     batch = _batch(row, devices, prompt)
@@ -110,10 +122,12 @@ def case(row: Measurement) -> Case:
 
 
 def engine_id(row: Measurement) -> str:
-    """The profile that stands for the row's software; Apple's backend never had the separate unpacking of prompts."""
+    """The profile a row names, or that stands for its software; Apple's backend never had the separate unpacking of prompts."""
+    if row.engine in engine_ids():
+        return row.engine
     for pattern, profile in _ENGINES:
         if re.search(pattern, row.engine):
-            apart = profile == "llama-cpp-2024" and load_hardware(row.hardware_id).category == "Apple"
+            apart = profile == "llama-cpp-2024" and load_box(row.hardware_id).category == "Apple"
             return "llama-cpp" if apart else profile
     raise InputError(f"no profile for the engine {row.engine[:60]!r}." if row.engine else "the engine is not known.")
 
@@ -124,7 +138,7 @@ def _is_mixture(row: Measurement) -> bool:
 
 def _requests(row: Measurement, engine: str, way: Way) -> float | None:
     """Requests in the queue: as the row says, or as many as the benchmark of this engine takes for such lengths."""
-    if row.n_requests.isdigit():
+    if re.fullmatch(r"\d{1,9}", row.n_requests) and int(row.n_requests) > 0:
         return float(row.n_requests)
     told = re.search(r"(\d+) (?:requests|prompts queued)", f"{row.engine} {row.notes}")
     if told is not None:
@@ -147,12 +161,12 @@ def _lengths(row: Measurement) -> tuple[float, float]:
     """Prompt and output tokens; a prompt of zero is an empty context."""
     if "ShareGPT" in row.input_len:
         return _SHARE_GPT
-    prompt = re.match(r"\d+", row.input_len)
+    prompt = re.match(r"\d{1,8}(?!\d)", row.input_len)
     if prompt is None or (row.input_len != prompt[0] and " at depth " not in row.input_len):
         raise InputError(
             f"input_len is {row.input_len[:40]!r}, not a number of tokens." if row.input_len else "input_len is not known."
         )
-    output = re.fullmatch(r"\d+", row.output_len)
+    output = re.fullmatch(r"\d{1,8}", row.output_len)
     if output is None and row.output_len:
         raise InputError(f"output_len is {row.output_len[:40]!r}, not a number of tokens.")
     if output is None and row.kind != "prefill":
@@ -161,7 +175,7 @@ def _lengths(row: Measurement) -> tuple[float, float]:
 
 
 def _depth(row: Measurement) -> int:
-    found = re.search(r"at depth (\d+)", row.input_len)
+    found = re.search(r"at depth (\d{1,8})(?!\d)", row.input_len)
     return int(found[1]) if found else 0
 
 
@@ -170,7 +184,7 @@ def _batch(row: Measurement, devices: int, prompt: float) -> float:
     text = row.batch_or_concurrency
     if text.startswith("max"):
         return float("inf")
-    found = re.match(r"(\d+(?:\.\d+)?)", text)
+    found = re.match(r"(\d{1,9}(?:\.\d{1,9})?)(?!\d)", text)
     if text.startswith("INF"):
         return float("inf")
     if found is None:
@@ -214,11 +228,12 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
         tensor, pipeline = 1, devices
     else:
         tensor = max(1, open_ways)
+    hardware, host = device_and_host(row.hardware_id)
     apart = tensor > 1 and _is_mixture(row) and re.search(r"data-parallel attention|attention-DP", row.notes) is not None
     return Scenario.model_validate(
         {
             "model": row.model_id,
-            "hardware": row.hardware_id,
+            "hardware": hardware,
             "devices": devices,
             "weights": _weights(row.weight_format, engine),
             "kv_cache": _cache(row.kv_format, row.weight_format),
@@ -231,8 +246,19 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
             "expert_parallel": expert if spread else tensor if apart else None,
             "attention_data_parallel": apart,
             "engine": engine,
+            "host": host,
+            "offload": "none" if host is None else "experts" if engine.startswith("ktransformers") else "layers",
         }
     )
+
+
+def device_and_host(hardware: str) -> tuple[str, str | None]:
+    """Devices of a row, and the CPU beside them that holds part of the model: ``rtx4090+2xxeon-6454s``."""
+    if not is_mixed(hardware):
+        return hardware, None
+    parts = [(count, ref, "CPU" in load_hardware(ref).category) for count, ref in hardware_parts(hardware)]
+    named = {is_cpu: "+".join(f"{count}x{ref}" for count, ref, cpu in parts if cpu == is_cpu) for is_cpu in (False, True)}
+    return named[False].removeprefix("1x"), named[True] or None
 
 
 def _weights(text: str, engine: str) -> str | None:

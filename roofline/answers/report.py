@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from roofline.answers.energy import Energy
+from roofline.answers.pricing import HourlyParts, PriceKind
 from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
@@ -23,6 +25,7 @@ class Times:
     """Time per output token after the first."""
     tpot_including_ttft_s: Floats
     decode_step_s: Floats
+    """One decode step, drafts included; it may yield several tokens."""
     tokens_per_s_per_user: Floats
     output_tokens_per_s: Floats
     """Steady decode, the prompts already in."""
@@ -48,6 +51,19 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class MemoryTier:
+    """One memory that holds part of the model: a device, the host, a disk."""
+
+    name: str
+    tier: str
+    used_bytes: float
+    usable_bytes: float | None
+    """None for a disk."""
+    weights_bytes: float
+    kv_cache_bytes: float
+
+
+@dataclass(frozen=True)
 class Memory:
     """Where one device's memory goes; parts sum to ``used``."""
 
@@ -68,6 +84,8 @@ class Memory:
     """Fewest devices that carry this load, where that is more than there are and known."""
     fitting_weights: str | None
     """The widest common weight format in which this load fits, where it does not as asked."""
+    tiers: tuple[MemoryTier, ...] = ()
+    """Every memory that holds part of the model."""
 
     @property
     def used_bytes_per_device(self) -> Floats:
@@ -82,7 +100,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the devices share the model. ``devices_used = tensor x pipeline x data``."""
+    """How the devices share the model. ``devices_used = tensor x pipeline x data x context``."""
 
     tensor_parallel: int
     pipeline_parallel: int
@@ -92,6 +110,7 @@ class Plan:
     devices_used: int
     why: str
     """One sentence: chosen by the person, or why this one."""
+    context_parallel: int = 1
 
 
 @dataclass(frozen=True)
@@ -135,8 +154,21 @@ class OperatorRow:
 
 
 @dataclass(frozen=True)
+class TokenCost:
+    """Price of tokens by kind, each charged for the device time it takes."""
+
+    usd_per_million_input_tokens: float
+    usd_per_million_cached_input_tokens: float
+    """Read from the cache instead of computed."""
+    usd_per_million_output_tokens: float
+    usd_per_million_tokens: float
+    """Of both kinds, in the proportion of the load."""
+    usd_per_request: float
+
+
+@dataclass(frozen=True)
 class Cost:
-    """Money and energy at the expected speed; ``*_low``/``*_high`` follow its band; None where a fact is missing."""
+    """Money and energy at the expected speed, as used; ``*_low``/``*_high`` follow its band; None where a fact is missing."""
 
     usd_per_million_input_tokens: float | None
     usd_per_million_cached_input_tokens: float | None
@@ -151,6 +183,14 @@ class Cost:
     usd_per_device_hour: float | None
     basis: str
     """Where the price comes from, in words, with dates."""
+    price_kind: PriceKind = "yours"
+    reserved: TokenCost | None = None
+    """What the machines cost if they were busy all the time."""
+    used: TokenCost | None = None
+    """The same over the utilisation: what a token costs that is sold or used."""
+    usd_per_device_hour_parts: HourlyParts | None = None
+    """Capital, electricity, space and staff, where the device is owned."""
+    energy: Energy | None = None
 
 
 @dataclass(frozen=True)
@@ -199,8 +239,6 @@ class Report:
     expected_low: Times
     """The low end of each number (a slow rate, a short time)."""
     expected_high: Times
-    waiting: Waiting | None
-    """TTFT with the wait before it, where requests arrive at a rate."""
     bound: dict[Phase, Bound]
     shares: dict[Phase, tuple[Share, ...]]
     """Expected time of a step by what takes it, longest first."""
@@ -215,6 +253,16 @@ class Report:
     """Why something is null, does not fit, or was substituted."""
     sources: dict[str, str] = field(default_factory=dict)
     """Facts used: name -> value and source."""
+    waiting: Waiting | None = None
+    """TTFT with the wait before it, where requests arrive at a rate."""
+    tokens_per_step: float = 1.0
+    """Output tokens that a decode step yields to each sequence: more than one with drafted or forced tokens."""
+    prefill_plan: Plan | None = None
+    """Plan of the devices that only prefill; ``plan`` and ``memory`` are then those of the others. ``None``: shared devices."""
+    prefill_devices: int = 0
+    """Devices of that pool."""
+    offload: str = "none"
+    """What host memory holds: as asked, or as chosen."""
 
 
 @dataclass(frozen=True)

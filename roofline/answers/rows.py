@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from roofline.answers.report import OperatorRow, Phase
-from roofline.performance.timing import NetworkTime, OpTime, StepTime
+from roofline.performance.network import NetworkTime
+from roofline.performance.timing import OpTime, StepTime
 
 
 def operator_rows(phase: Phase, step: StepTime) -> list[OperatorRow]:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
+from roofline.answers.found import Deployment, FrontierPoint, Search
+from roofline.answers.inverse import Solved
+from roofline.answers.loaded import under_load
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
 from roofline.specs.hardware import Accelerator
+from roofline.specs.scenario import Scenario
 
 Json = dict[str, Any]
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Any nesting of results as JSON values; NaN and infinity become ``null``."""
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(mode="json"))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist())
     if isinstance(value, float) and not isfinite(value):
@@ -40,16 +50,49 @@ def validation_json(found: Validation) -> Json:
     return answer
 
 
+Link = Callable[[Scenario], str | None]
+"""A scenario as a link, where it can be one."""
+
+
+def search_json(found: Search, link: Link) -> Json:
+    """A search with a link for everything that can be evaluated."""
+
+    def linked(item: Deployment | FrontierPoint) -> Json:
+        return {**asdict(item), "link": link(item.scenario)}
+
+    answer: Json = plain(
+        {
+            **{name: getattr(found, name) for name in ("query", "sentence", "notes")},
+            "winners": [linked(item) for item in found.winners],
+            "nearest": None if found.nearest is None else linked(found.nearest),
+            "cost_frontier": [linked(item) for item in found.cost_frontier],
+            "throughput_frontier": [linked(item) for item in found.throughput_frontier],
+            "losers": [asdict(item) for item in found.losers],
+            "examined": {name: getattr(found, f"n_{name}") for name in ("hardware", "options", "plans", "points")},
+            "seconds": found.seconds,
+        }
+    )
+    return answer
+
+
+def solved_json(found: Solved, link: Link) -> Json:
+    """An inverse answer with the link that evaluates to it."""
+    answer: Json = plain({**asdict(found), "link": None if found.scenario is None else link(found.scenario)})
+    return answer
+
+
 def report_json(report: Report) -> Json:
     """A report in the form of the command line's contract, but for the link."""
-    memory = asdict(report.memory)
+    memory, loaded = asdict(report.memory), under_load(report)
     answer = {
         "scenario": report.scenario.model_dump(mode="json"),
         "model": report.model_name,
         "hardware": report.hardware_name,
         "batch": report.batch,
+        "expected_tokens_per_step": report.tokens_per_step,
         "context_tokens": report.context_tokens,
         "plan": asdict(report.plan),
+        "prefill_plan": asdict(report.prefill_plan) if report.prefill_plan else None,
         "formats": asdict(report.formats),
         "memory": {**memory, "used_bytes_per_device": report.memory.used_bytes_per_device},
         "critical_batch": {"dense": report.critical_batch_dense, "with_experts": report.critical_batch_with_experts},
@@ -57,6 +100,7 @@ def report_json(report: Report) -> Json:
         "limit": asdict(report.limit),
         "expected": _banded(report.expected, report.expected_low, report.expected_high),
         "waiting": None if report.waiting is None else asdict(report.waiting),
+        "under_load": None if loaded is None else asdict(loaded),
         "bound": report.bound,
         "shares": {phase: {share.bound: share.seconds for share in found} for phase, found in report.shares.items()},
         "mfu": report.mfu,

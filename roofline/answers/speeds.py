@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +47,12 @@ def speeds(
     shard: Shard,
     engine: EngineProfile,
     batch: Floats,
-    load: tuple[Floats, Floats],
+    output_tokens: Floats,
     fits: Fits,
     request_rate: Floats = np.nan,
     best: BestLimits | None = None,
 ) -> Speeds:
-    """All numbers of a load of (prompt, output) tokens, at a batch or, where one is given, at a request rate.
+    """All numbers of a load, at a batch or, where one is given, at a request rate.
 
     The limit is that of the plan, or the best over all plans where those are given.
     """
@@ -65,7 +66,7 @@ def speeds(
         )
     expected = _Durations(result.expected_ttft_s, result.expected_prompt_s, result.decode.expected_s, result.expected_request_s)
     short, long = _scaled(limit, expected, engine, 0), _scaled(limit, expected, engine, 1)
-    case = _Case(shard, batch, load[0], load[1], fits, request_rate)
+    case = _Case(shard, batch, result.computed_tokens, output_tokens, result.tokens_per_step, fits, request_rate)
     at_limit, mean, quick, slow = _times(limit, case, False), _times(expected, case), _times(short, case), _times(long, case)
     return Speeds(limit=at_limit, expected=mean, low=_ends(quick, slow), high=_ends(slow, quick))
 
@@ -79,11 +80,21 @@ def _scaled(limit: _Durations, expected: _Durations, engine: EngineProfile, end:
     """Expected times at one end of the band, never below the limit."""
     prefill, decode, whole = engine.prefill_time_band[end], engine.decode_time_band[end], engine.request_time_band[end]
     return _Durations(
-        np.maximum(expected.ttft_s * prefill, limit.ttft_s),
-        np.maximum(expected.prompt_s * prefill, limit.prompt_s),
-        np.maximum(expected.step_s * decode, limit.step_s),
-        np.maximum(expected.request_s * whole, limit.request_s),
+        band_end_s(expected.ttft_s, limit.ttft_s, prefill),
+        band_end_s(expected.prompt_s, limit.prompt_s, prefill),
+        band_end_s(expected.step_s, limit.step_s, decode),
+        band_end_s(expected.request_s, limit.request_s, whole),
     )
+
+
+def band_end_s(expected_s: Floats, limit_s: Floats, factor: float) -> Floats:
+    """An expected time at one end of its band, never below the limit."""
+    return np.maximum(expected_s * factor, limit_s)
+
+
+def decode_share(request_rate: Floats, prompt_s: Floats, groups: Floats) -> Floats:
+    """Share of every second that prefill leaves to decode when requests arrive at a rate."""
+    return np.maximum(1.0 - request_rate * prompt_s / groups, _LEAST_SHARE)
 
 
 @dataclass(frozen=True)
@@ -92,29 +103,30 @@ class _Case:
 
     shard: Shard
     batch: Floats
-    prompt_tokens: Floats
+    computed_tokens: Floats
     output_tokens: Floats
+    tokens_per_step: float
     fits: Fits
     request_rate: Floats
 
 
 def _times(d: _Durations, case: _Case, takes_turns: bool = True) -> Times:
     """Rates from durations; at a request rate, what arrives is what leaves, and prefill takes its share of every second."""
-    shard, batch, prompt, outputs = case.shard, case.batch, case.prompt_tokens, case.output_tokens
+    shard, batch, outputs = case.shard, case.batch, case.output_tokens
     known = np.where(case.fits, 1.0, np.nan)
     ttft, step, wall = d.ttft_s * known, d.step_s * known, d.request_s * known
     rated = np.isfinite(case.request_rate)
     rate = np.where(rated, case.request_rate, 0.0)
-    left = np.maximum(1.0 - rate * d.prompt_s / shard.groups, _LEAST_SHARE) if takes_turns else 1.0
-    tpot = step / left
+    left = decode_share(rate, d.prompt_s, shard.groups) if takes_turns else 1.0
+    tpot = step / left / case.tokens_per_step
     return Times(
         ttft_s=ttft,
-        prefill_tokens_per_s=prompt * shard.groups / d.prompt_s * known,
+        prefill_tokens_per_s=case.computed_tokens * shard.groups / d.prompt_s * known,
         tpot_s=tpot,
         tpot_including_ttft_s=(ttft + (outputs - 1.0) * tpot) / outputs,
         decode_step_s=step,
         tokens_per_s_per_user=1.0 / tpot,
-        output_tokens_per_s=np.where(rated, rate * outputs * known, batch / step),
+        output_tokens_per_s=np.where(rated, rate * outputs * known, batch * case.tokens_per_step / step),
         requests_per_s=np.where(rated, rate * known, batch / wall),
         request_output_tokens_per_s=np.where(rated, rate * outputs * known, batch * outputs / wall),
     )
@@ -136,7 +148,12 @@ def _ends(times: Times, rates: Times) -> Times:
 
 
 def shares(step: StepTime) -> dict[Bound, Floats]:
-    """Expected time of a step by what takes it: a row belongs to the larger of its two times."""
+    """Expected time of a step by what takes it: a row belongs to the larger of its two times.
+
+    Of machines in series, a part in host memory counts as the host's, and the hand-over between parts as network.
+    """
+    if step.parts:
+        return _shares_of_parts(step)
     compute: Floats = 0.0
     memory: Floats = 0.0
     for row in step.rows:
@@ -149,6 +166,16 @@ def shares(step: StepTime) -> dict[Bound, Floats]:
         network = network + item.transfer_s
     waiting = step.expected_s - compute - memory - network - step.host_s
     return {"compute": compute, "memory": memory, "network": network, "latency": waiting, "host": step.host_s}
+
+
+def _shares_of_parts(step: StepTime) -> dict[Bound, Floats]:
+    total: dict[Bound, Floats] = dict.fromkeys(get_args(Bound), 0.0)
+    for part in step.parts:
+        for bound, seconds in shares(part).items():
+            name: Bound = "host" if part.on_host else bound
+            total[name] = total[name] + seconds
+    total["network"] = total["network"] + np.maximum(step.expected_s - sum(total.values(), 0.0), 0.0)
+    return total
 
 
 def ranked(step: StepTime) -> tuple[Share, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.placing import settled
 from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.speeds import bounds, speeds
@@ -20,8 +21,10 @@ from roofline.errors import InputError, PlanError
 from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
+from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
-from roofline.specs.scenario import Scenario
+from roofline.specs.offload import parsed_offload
+from roofline.specs.scenario import Scenario, is_mixed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +59,9 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
     import pandas as pd
 
     _check(scenario, axes)
-    outer = [name for name in axes if name not in LOAD_FIELDS]
-    inner = [name for name in axes if name in LOAD_FIELDS]
+    in_turn = _point_by_point(scenario, axes)
+    outer = [name for name in axes if in_turn or name not in LOAD_FIELDS]
+    inner = [name for name in axes if name not in outer]
     frames = []
     for values in itertools.product(*(axes[name] for name in outer)):
         fixed = dict(zip(outer, values, strict=True))
@@ -65,12 +69,25 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
         columns = _crossed({name: axes[name] for name in inner})
         size = next((c.size for c in columns.values()), 1)
         frames.append(
-            pd.DataFrame({**{k: np.repeat(np.array([v]), size) for k, v in fixed.items()}, **_block(point, columns, size)})
+            pd.DataFrame({**{k: np.repeat(np.array([_told(v)]), size) for k, v in fixed.items()}, **_block(point, columns, size)})
         )
     table = pd.concat(frames, ignore_index=True)
     front = [name for name in axes]
     table = table[front + [name for name in table.columns if name not in front]]
-    return table if outer == list(axes)[: len(outer)] else _in_order(table, axes)
+    return table if in_turn or outer == list(axes)[: len(outer)] else _in_order(table, axes)
+
+
+def _point_by_point(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether parts of the model may lie elsewhere under every load: then each load is placed on its own."""
+    tried = [*axes.get("offload", (scenario.offload,))]
+    mixed = any(is_mixed(ref) for ref in axes.get("hardware", (scenario.hardware,)))
+    disk = any(rate is not None for rate in axes.get("disk_gb_per_s", (scenario.disk_gb_per_s,)))
+    return mixed or disk or any(parsed_offload(text).kind != "none" for text in tried)
+
+
+def _told(value: Any) -> Any:  # noqa: ANN401
+    """A value as a cell of a table: what is written as one word stays one."""
+    return str(value) if isinstance(value, Frozen) else value
 
 
 def _in_order(table: pd.DataFrame, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
@@ -115,6 +132,9 @@ def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]
 
 def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
     """All loads on one machine, in chunks."""
+    if point.prefill_devices is not None:
+        raise InputError("a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one.")
+    point, _ = settled(point)
     found = resolve(point)
     try:
         candidates(found.structure, found.request)
@@ -142,8 +162,7 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
     batch = np.where(np.isfinite(choice.batch), np.maximum(choice.batch, 1.0), 1.0)
     room = room_for(found.structure, shard, found.formats, found.machine, load)
     result = service(found.structure, shard, found.formats, found.machine, batch, load.prompt_tokens, load.output_tokens)
-    lengths = (load.prompt_tokens, load.output_tokens)
-    found_speeds = speeds(result, shard, found.engine, batch, lengths, fits, load.request_rate, choice.best)
+    found_speeds = speeds(result, shard, found.engine, batch, load.output_tokens, fits, load.request_rate, choice.best)
     price = device_price(point, found.price)
     table: dict[str, NDArray[Any]] = {
         "batch_used": batch,

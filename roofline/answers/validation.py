@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,9 @@ from roofline.performance.serving import (
 )
 from roofline.performance.sharding import Shard, candidates
 
-GROUPS = ("kind", "source", "hardware", "engine")
+GROUPS = ("kind", "phase", "source", "hardware", "engine")
 """What errors are summed up by."""
+NO_TIME = "its lengths and batch make no work whose time could be predicted"
 SLACK = 1e-9
 """A rate counts as above the limit from this share on."""
 
@@ -45,7 +47,19 @@ class Comparison:
     hardware: str
     model: str
     engine: str
+    weights: str
+    devices: str
+    batch: str
+    input_length: str
+    output_length: str
+    """These five as printed in the table."""
+    address: str
+    """Where the source is."""
     metric: str
+    phase: str
+    """What the number tells of: decode, prefill, or whole requests; empty where it cannot be predicted."""
+    is_rate: bool
+    """More is better."""
     measured: float | None
     limit: float | None
     expected: float | None
@@ -70,12 +84,14 @@ class Summary:
     n: int
     median_error: float
     p90_error: float
+    bias: float
+    """Median of expected over measured speed, less one: above nought the prediction is too fast."""
     inside_band: float
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Every row, and summaries by kind, source, hardware and engine."""
+    """Every row, and summaries by kind, phase, source, hardware and engine."""
 
     rows: tuple[Comparison, ...]
     summaries: tuple[Summary, ...]
@@ -95,24 +111,41 @@ class Prediction:
 def validate(path: Path | None = None) -> Validation:
     """Compare the shipped measurements, or those of a file in the same form, with predictions."""
     good, bad = (measurements(), ()) if path is None else read_measurements(path)
-    rows = [compare(row) for row in good] + [_unreadable(row) for row in bad]
+    return validation([compare(row) for row in good] + [unreadable(row) for row in bad])
+
+
+@cache
+def shipped_validation() -> Validation:
+    """The shipped measurements against predictions, worked out once."""
+    return validate()
+
+
+def validation(rows: Sequence[Comparison]) -> Validation:
+    """Rows with their summaries."""
     return Validation(rows=tuple(rows), summaries=_summaries(rows))
 
 
-def compare(row: Measurement) -> Comparison:
-    """One row against its prediction; what cannot be predicted comes back with the reason."""
+def compare(row: Measurement, constants: Mapping[str, float] | None = None) -> Comparison:
+    """One row against its prediction, under shares of one's own if given; what cannot be predicted comes with the reason."""
     try:
-        prediction = predict(case(row))
+        with np.errstate(all="ignore"):
+            prediction = predict(case(row), constants)
     except (RooflineError, ValueError) as error:
-        return _blank(row, " ".join(str(error).split()))
+        return without_prediction(row, " ".join(str(error).split()))
+    except ArithmeticError:
+        return without_prediction(row, NO_TIME)
     found = prediction.case
     expected_s = max(float(prediction.course.expected_s), prediction.limit_s)
+    if not (np.isfinite(expected_s) and prediction.limit_s > 0.0 and found.scale > 0.0):
+        return without_prediction(row, NO_TIME)
     short, long = (max(expected_s * end, prediction.limit_s) for end in prediction.band)
     limit, expected = found.value(prediction.limit_s), found.value(expected_s)
     low, high = sorted((found.value(short), found.value(long)))
     beaten = row.value > limit * (1.0 + SLACK) if found.is_rate else row.value < limit * (1.0 - SLACK)
     return Comparison(
         **_names(row, found.scenario.engine),
+        phase=phase_of(found),
+        is_rate=found.is_rate,
         measured=row.value,
         limit=limit,
         expected=expected,
@@ -126,9 +159,16 @@ def compare(row: Measurement) -> Comparison:
     )
 
 
-def predict(found: Case) -> Prediction:
-    """The course of steps a row stands for, and its limit."""
-    facts = resolve(found.scenario)
+def phase_of(found: Case) -> str:
+    """What a row's number tells of: decode steps, prefill, or whole requests."""
+    if found.way == "prompt":
+        return "prefill"
+    return "decode" if found.way in ("step", "rate") or found.row.metric == "TPOT ms" else "request"
+
+
+def predict(found: Case, constants: Mapping[str, float] | None = None) -> Prediction:
+    """The course of steps a row stands for, and its limit; ``constants`` take the place of the engine's shares."""
+    facts = resolve(found.scenario, constants)
     shard = candidates(facts.structure, facts.request).scalar()
     setting = Setting(facts.structure, shard, facts.formats, facts.machine)
     course, limit = _WAYS[found.way](found, facts, setting)
@@ -246,13 +286,22 @@ def _names(row: Measurement, engine: str) -> dict[str, str]:
         "hardware": row.hardware_id,
         "model": row.model_id,
         "engine": engine,
+        "weights": row.weight_format,
+        "devices": row.n_devices,
+        "batch": row.batch_or_concurrency,
+        "input_length": row.input_len,
+        "output_length": row.output_len,
+        "address": row.source_url_or_repo_path,
         "metric": row.metric,
     }
 
 
-def _blank(row: Measurement, reason: str) -> Comparison:
+def without_prediction(row: Measurement, reason: str) -> Comparison:
+    """A row that cannot be predicted."""
     return Comparison(
         **_names(row, row.engine),
+        phase="",
+        is_rate=False,
         measured=row.value,
         limit=None,
         expected=None,
@@ -266,20 +315,41 @@ def _blank(row: Measurement, reason: str) -> Comparison:
     )
 
 
-def _unreadable(row: BadRow) -> Comparison:
-    empty = Measurement.model_construct(
-        id=row.id, kind="", source_name="", hardware_id="", model_id="", engine="", metric="", value=float("nan")
+def unreadable(row: BadRow) -> Comparison:
+    """A row that is no measurement."""
+    empty = Measurement.model_construct(id=row.id, kind="", hardware_id="", model_id="", metric="", value=float("nan"))
+    return without_prediction(empty, row.reason)
+
+
+def speed_ratio(row: Comparison) -> float:
+    """Expected over measured speed of a row that counts: above one the prediction is too fast."""
+    ratio = 1.0 + (row.error or 0.0)
+    return ratio if row.is_rate else 1.0 / ratio
+
+
+def counted(rows: Sequence[Comparison]) -> list[Comparison]:
+    """The rows that errors are summed up over."""
+    return [row for row in rows if row.valid and row.error is not None]
+
+
+def summary(by: str, name: str, group: Sequence[Comparison]) -> Summary:
+    """Errors of rows that count."""
+    errors = np.abs([row.error or 0.0 for row in group])
+    return Summary(
+        by=by,
+        name=name,
+        n=len(group),
+        median_error=float(np.median(errors)),
+        p90_error=float(np.quantile(errors, 0.9)),
+        bias=float(np.median([speed_ratio(row) for row in group])) - 1.0,
+        inside_band=float(np.mean([row.inside_band for row in group])),
     )
-    return _blank(empty, row.reason)
 
 
 def _summaries(rows: Sequence[Comparison]) -> tuple[Summary, ...]:
-    counted = [row for row in rows if row.valid and row.error is not None]
-    found = []
-    for by in GROUPS:
-        for name in sorted({str(getattr(row, by)) for row in counted}):
-            group = [row for row in counted if getattr(row, by) == name]
-            errors = np.abs([row.error or 0.0 for row in group])
-            inside = float(np.mean([row.inside_band for row in group]))
-            found.append(Summary(by, name, len(group), float(np.median(errors)), float(np.quantile(errors, 0.9)), inside))
-    return tuple(found)
+    known = counted(rows)
+    return tuple(
+        summary(by, name, [row for row in known if getattr(row, by) == name])
+        for by in GROUPS
+        for name in sorted({str(getattr(row, by)) for row in known})
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from roofline.answers.report import Waiting
-from roofline.answers.speeds import Speeds
+from roofline.answers.report import Times, Waiting
 from roofline.formulas.queueing import md1_wait_s, window_wait_s
 from roofline.formulas.waiting import collected_wait_s, wait_percentile_s
 from roofline.units import Floats
@@ -13,18 +12,19 @@ from roofline.units import Floats
 PERCENTILES = (0.5, 0.9, 0.99)
 
 
-def waiting(found: Speeds, prompt_tokens: Floats, groups: Floats, request_rate: Floats, window_s: Floats) -> Waiting:
+def waiting(
+    times: Times, computed_tokens: Floats, groups: Floats, step_s: Floats, request_rate: Floats, window_s: Floats
+) -> Waiting:
     """Wait for a turn to be read, as expected.
 
     Each attention group is a queue with Poisson arrivals and constant service (M/D/1): the time between two prompts of a
-    full pipeline. An arrival also waits for the step that is running, half of one on average, and for its batching window.
+    full pipeline. An arrival also waits for the decode step that is running, half of one on average, and for its window.
     """
-    times = found.expected
     arrivals = request_rate / groups
-    between = prompt_tokens * groups / times.prefill_tokens_per_s
+    between = computed_tokens * groups / times.prefill_tokens_per_s
     busy = arrivals * between
     queue = np.where(busy < 1.0, md1_wait_s(arrivals_per_s=arrivals, service_s=between), np.inf)
-    step = times.decode_step_s / 2.0
+    step = step_s / 2.0
     collect = window_wait_s(window_s=window_s) + collected_wait_s(window_s=window_s, arrivals_per_s=arrivals, service_s=between)
     service = times.ttft_s
     late = [

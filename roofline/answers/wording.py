@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from roofline.answers.asked import asked_assumptions
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
+from roofline.answers.served import serving_assumptions, serving_notes
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
+from roofline.specs.engine import Constant
 from roofline.specs.hardware import Fact
 from roofline.specs.scenario import Scenario
 from roofline.units import duration, memory_size, significant
@@ -43,7 +46,10 @@ def sentence(
     if not memory.fits:
         return not_carried(found, scenario, memory, sustained)
     step, bound, longest = float(decode.expected_s), shares[0].bound, shares[0].seconds
-    text = f"Decode is bound by {_NOUN[bound]}: {duration(longest)} of {duration(step)} a step {_TAKES[bound]}."
+    noun, takes = _NOUN[bound], _TAKES[bound]
+    if bound == "host" and found.box is not None:
+        noun, takes = "host memory", f"go into what {_on_host(found)}"
+    text = f"Decode is bound by {noun}: {duration(longest)} of {duration(step)} a step {takes}."
     if sustained is not None:
         return (
             f"{text} {batch:,.0f} sequences decode at once; the system keeps up with about {significant(sustained)} requests/s."
@@ -59,6 +65,22 @@ def sentence(
     return f"{text}; doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed."
 
 
+def _on_host(found: Resolved) -> str:
+    """What the host holds, as a phrase."""
+    kind = found.box.offload.kind if found.box is not None else "none"
+    host = next(part for part in found.machine.segments if part.tier != "device").pool
+    disk = ", and waits for the disk" if any(part.tier == "disk" for part in found.machine.segments) else ""
+    return {
+        "layers": f"the {host} computes: {_layers(found)} of the layers{disk}",
+        "experts": f"the {host} computes: routed experts{disk}",
+        "cache": f"comes from the {host}: the cache",
+    }.get(kind, "comes from disk: weights")
+
+
+def _layers(found: Resolved) -> str:
+    return f"{sum(p.structure.n_layers for p in found.machine.segments if p.tier == 'host'):g}"
+
+
 def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: float | None) -> str:
     """How much is missing, and what would do."""
     if scenario.request_rate is not None and sustained:
@@ -68,8 +90,11 @@ def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: 
         most = "1 sequence fits" if memory.max_batch == 1 else f"{memory.max_batch:,} sequences fit"
         text = f"Does not fit: {scenario.batch or 1:,} sequences are asked for and at most {most} at this length."
     else:
-        used, usable = memory_size(float(memory.used_bytes_per_device)), memory_size(float(memory.usable_bytes_per_device))
-        text = f"Does not fit: a device needs {used} and has {usable}."
+        name, need, room = "a device", float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
+        for tier in memory.tiers if found.box is not None else ():
+            if tier.usable_bytes is not None and tier.used_bytes > tier.usable_bytes:
+                name, need, room = tier.name, tier.used_bytes, tier.usable_bytes
+        text = f"Does not fit: {name} needs {memory_size(need)} and has {memory_size(room)}."
     remedies = []
     if memory.min_devices is not None:
         remedies.append(f"{memory.min_devices:,} x {found.accelerator.id}")
@@ -111,7 +136,9 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
         ("time per step, s", engine.step_s, "{:.2g}"),
         ("time per sequence and step, s", engine.sequence_s, "{:.2g}"),
     ]
-    if scenario.devices > 1:
+    if found.box is not None:
+        rows += _series_rows(found)
+    elif scenario.devices > 1:
         rows += [
             ("share of link bandwidth", engine.link_frac, "{:.2f}"),
             ("latency of a collective, s", engine.link_latency_s, "{:.2g}"),
@@ -128,27 +155,63 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
             engine.band_basis,
         )
     )
+    found_rows += _host_assumptions(found, scenario)
     found_rows += [Assumption("calibration", "known" if engine.is_calibrated else "fallback", text) for text in engine.calibrated]
     if found.structure.routing is not None:
         found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
+    found_rows += asked_assumptions(found, scenario)
     found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
+    found_rows += serving_assumptions(found, scenario)
     found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
     return tuple(found_rows)
+
+
+def _series_rows(found: Resolved) -> list[tuple[str, Constant, str]]:
+    """Constants between machines in series, and of the host."""
+    rows = [("hand-over between parts, s", found.engine.hop_s, "{:.2g}")]
+    host = next((part for part in found.machine.segments if part.tier == "host"), None)
+    if host is not None:
+        engine = host.machine.engine
+        rows += [
+            ("share of the host link", found.engine.host_link_frac, "{:.2f}"),
+            ("host: share of memory bandwidth, over all sockets", engine.bandwidth_frac, "{:.2f}"),
+            ("host: the same for experts, as a factor", engine.expert_bandwidth_factor, "{:.2f}"),
+            ("host: time per layer, s", engine.layer_s, "{:.2g}"),
+        ]
+    return rows
+
+
+def _host_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
+    """Which host, with how much memory, and what of it is not counted."""
+    if found.box is None or found.box.host is None:
+        return []
+    host = found.box.host
+    named = "as asked" if scenario.host else f"usual beside a {found.accelerator.category}; name yours"
+    fitted = "as asked" if scenario.host_memory_gib else "the most its CPU takes; give yours"
+    return [
+        Assumption("host", host.name, f"{named}; its price and power are not counted"),
+        Assumption("host memory", memory_size(host.machine.usable_bytes), fitted),
+        Assumption(
+            "prompts over offloaded weights", "the quicker way", "the host computes, or weights go to the device by chunk"
+        ),
+    ]
 
 
 def reasons(
     found: Resolved, scenario: Scenario, memory: Memory, price: Cost, plan: Plan, sustained: float | None
 ) -> tuple[str, ...]:
     """Why something is null, was substituted or deserves a second look."""
-    lines = [*found.formats.notes, *found.machine.notes]
+    lines = [*found.engine_notes, *found.formats.notes, *found.machine.notes]
     if not memory.fits:
         lines.append(not_carried(found, scenario, memory, sustained))
     elif float(memory.used_bytes_per_device) > _TIGHT * float(memory.usable_bytes_per_device):
         lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
     if price.usd_per_device_hour is None:
         lines.append(f"No cost: {price.basis}.")
-    lines.append("Cost of cached input and grams of CO2e are not modelled yet: null.")
+    if price.energy is not None and price.joules_per_output_token is None:
+        lines.append(f"No energy: {price.energy.basis}.")
     lines += _plan_notes(scenario, plan)
+    lines += serving_notes(found)
     lines += _fact_notes(found, scenario)
     return tuple(lines)
 
@@ -161,6 +224,8 @@ def _plan_notes(scenario: Scenario, plan: Plan) -> list[str]:
     grouped = 1 < plan.expert_parallel <= plan.tensor_parallel and not plan.attention_data_parallel
     if scenario.expert_parallel is not None and grouped:
         lines.append("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+    if scenario.two_batch_overlap and plan.devices_used == 1:
+        lines.append("Two-batch overlap has nothing to hide on one device: it only reads the weights twice.")
     idle = scenario.devices - plan.devices_used
     if idle > 0:
         lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")

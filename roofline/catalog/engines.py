@@ -16,6 +16,10 @@ from roofline.specs.hardware import Accelerator
 
 UNMEASURED_CEILING = 0.75
 """Best matrix product over the peak where nobody measured it: the middle of twelve parts that were."""
+STREAM_FRAC = 0.87
+"""Measured sequential reading over the nominal bandwidth of a CPU: STREAM reaches 0.82 to 0.92."""
+PRODUCT_FRAC = 0.85
+"""Products of an engine over the best matrix product measured on the same machine."""
 WIDTHS = {"compute_frac": "16bit", "compute_frac_8bit": "8bit", "compute_frac_4bit": "4bit"}
 _LINK_NAMES = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"), ("xGMI", "xGMI"), ("ICI", "ICI"))
 
@@ -24,7 +28,9 @@ _LINK_NAMES = (("NVLink", "NVLink"), ("NVSwitch", "NVLink"), ("Infinity", "xGMI"
 def _profiles() -> dict[str, EngineProfile]:
     text = (resources.files("roofline.catalog") / "data" / "engines.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
-    whole = {key: {**tables.get(entry.pop("base", key), {}), **entry} for key, entry in tables.items()}
+    whole: dict[str, dict[str, object]] = {}
+    for key, entry in tables.items():  # a base comes before its variants
+        whole[key] = {**whole.get(entry.pop("base", key), {}), **entry}
     return {key: EngineProfile.model_validate({"id": key, **entry}) for key, entry in whole.items()}
 
 
@@ -63,9 +69,27 @@ def base_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
 def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
     """The profile of this id with the constants fitted for the device's architecture and link."""
     base = base_engine(ref, accelerator)
-    if base.kind == "cpu":
+    if base.is_ideal:
         return base
+    if base.kind == "cpu":
+        return _of_measured(base, accelerator)
     return _calibrated(base.id, accelerator.id, accelerator.architecture, link_kind(accelerator))
+
+
+def _of_measured(profile: EngineProfile, accelerator: Accelerator) -> EngineProfile:
+    """Shares of facts that were measured on the machine: what software reaches there counts already."""
+    update: dict[str, object] = {}
+    if accelerator.bandwidth.kind == "measured":
+        for name in ("bandwidth_frac", "cache_bandwidth_frac"):
+            share: Constant = getattr(profile, name)
+            basis = f"{share.basis}; over the {STREAM_FRAC:.2f} that a measured reading is of the nominal bandwidth"
+            low, value, high = (min(1.0, x / STREAM_FRAC) for x in (share.low, share.value, share.high))
+            update[name] = Constant(value=value, low=low, high=high, basis=basis)
+    if accelerator.peaks and all(fact.kind == "measured" for fact in accelerator.peaks.values()):
+        basis = "mature engines reach 0.82 to 0.89 of the best measured matrix product on devices where both are known"
+        reached = Constant(value=PRODUCT_FRAC, low=0.4, high=1.0, basis=basis)
+        update |= dict.fromkeys(WIDTHS, reached)
+    return profile.model_copy(update=update)
 
 
 def link_kind(accelerator: Accelerator) -> str:
@@ -92,7 +116,7 @@ def _calibrated(ref: str, device: str, architecture: str, link: str) -> EnginePr
     # a later table wins: class mean, then architecture, then engine, then link
     links = fit.links.get(f"{link}, {ref}") or fit.links.get(link) or fit.links["mean"]
     found: dict[str, Fitted] = {**fit.links["mean"], **means, **own, **software, **links}
-    is_known = bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
+    is_known = base.is_measured and bool(own) and (bool(software) or base.id == "serving" or base.kind == "llama.cpp")
     bands = (fit.known if is_known else fit.unknown)[base.kind]
     update: dict[str, object] = {name: _constant(base, name, found, own, fit, device) for name in found if name in _FITTED}
     update |= {
@@ -167,7 +191,9 @@ def _sentences(
         lines.append(
             f"No measurement of {architecture or 'this architecture'} under a {base.kind} engine: class means, with a wider band."
         )
-    if not software and base.id != "serving" and base.kind == "serving":
+    if not base.is_measured:
+        lines.append(f"Constants of {base.name} are borrowed from the class of {base.kind} engines, with a wider band.")
+    elif not software and base.id != "serving" and base.kind == "serving":
         lines.append(f"No measurement of {base.name}: launch times are class means, with a wider band.")
     parts = [f"{name} {e.left_out_median:.0%} / {e.left_out_p90:.0%}" for name, e in fit.errors.items()]
     lines.append(f"Error with the source left out of the fit, median / 90th percentile: {', '.join(parts)}.")

@@ -10,24 +10,45 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from pydantic import ValidationError
 
-from roofline.errors import CatalogError, UnknownIdError
+from roofline.adapters.envelope import Envelope
+from roofline.errors import CatalogError, InputError, UnknownIdError
+from roofline.specs.base import printable
 from roofline.specs.hardware import Accelerator, Fact, Price, Source
 
 MAX_FILE_BYTES = 200_000
 """Largest device file that is read: twenty times the largest entry of the catalogue, and parsed within seconds."""
 
+_MOST_NAME, _MOST_WORDS = 60, 300
+"""Longest name, and longest other text, of a device in a link that is kept whole."""
+
+_MOST_WRITTEN = 2
+"""Times what a link holds that a file for it may take, with its spaces and remarks: larger ones are not even parsed."""
+
 MAX_DEPTH = 10
 """Deepest nesting of a device file; the catalogue needs six levels."""
 
+DEVICE = Envelope(
+    prefix="device:",
+    noun="device",
+    advice="leave out notes, prices and links that do not matter",
+    remedy="add its YAML file again",
+    most_characters=1250,
+    most_bytes=20_000,
+)
+"""A device inside a reference; seven times as much as an entry of the catalogue usually needs."""
+
 COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
 """The catalogue in the form that loads fast."""
+
+_MOST_NAMED = 3
+"""Providers that a price names; of more, their number."""
 
 _SIZES = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
 _RATES = ("GB/s", "TB/s", "Gbit/s")
@@ -54,7 +75,9 @@ def sources() -> dict[str, Source]:
 
 
 def load_hardware(ref: str) -> Accelerator:
-    """A device by its id, by the name people type for it, or from a YAML file in the catalogue's form."""
+    """A device by its id, by the name people type for it, from a YAML file in the catalogue's form, or packed in a link."""
+    if is_own_device(ref):
+        return _own_device(ref)
     if ref.lower().endswith((".yaml", ".yml")):
         return _from_file(Path(ref))
     key = catalogue_hardware_id(ref)
@@ -66,6 +89,34 @@ def load_hardware(ref: str) -> Accelerator:
 def catalogue_hardware_id(ref: str) -> str | None:
     """The id meant by a spelling; ``None`` where the catalogue has no such device."""
     return _names().get(ref.strip().lower().replace(" ", "-").replace("_", "-"))
+
+
+def is_own_device(ref: str) -> bool:
+    """Whether a reference holds a device itself."""
+    return DEVICE.holds(ref)
+
+
+def packed_device(text: str, where: str) -> str:
+    """The device of a YAML text as a reference that travels in a link, with its sources that the catalogue lacks.
+
+    Raises
+    ------
+    RooflineError
+        The text is no device, or too large for a link.
+    """
+    if len(text) > _MOST_WRITTEN * DEVICE.most_bytes:
+        raise InputError(f"{where} holds {len(text):,} characters, too many for a device in a link: {DEVICE.advice}.")
+    tables = _file_tables(text, where)
+    device = _only_device(tables, where)
+    named = {fact.source for _, fact in facts(device)} - _sources().keys()
+    ref = DEVICE.pack({**tables, "sources": {key: entry for key, entry in tables["sources"].items() if key in named}})
+    _own_device(ref)
+    return ref
+
+
+def packed_device_file(path: Path) -> str:
+    """The device of a YAML file as a reference that travels in a link."""
+    return packed_device(_file_text(path), path.name)
 
 
 def facts(device: Accelerator) -> tuple[tuple[str, Fact], ...]:
@@ -97,21 +148,34 @@ def compiled(raw: bytes) -> str:
     return f'{start[:-1]}, "accelerators": {{\n{lines}\n}}}}\n'
 
 
-def rental_usd_per_h(accelerator: Accelerator) -> tuple[float, str] | None:
-    """What renting the device costs on demand, and what that rests on.
+def rental_usd_per_h(accelerator: Accelerator, commitment: str = "on-demand") -> tuple[float, str] | None:
+    """What renting the device costs, and what that rests on.
 
     The median over providers, each with its newest quotes; an undated quote counts only where a provider has no other.
     """
-    quotes = [p for p in accelerator.prices if p.kind == "rental" and p.commitment == "on-demand"]
-    newest = [_newest([p for p in quotes if p.provider == name]) for name in dict.fromkeys(p.provider for p in quotes)]
+    newest = _rentals(accelerator, commitment)
     if not newest:
         return None
     used = [price for group in newest for price in group]
     providers = f"{len(newest)} provider{'s' if len(newest) > 1 else ''}"
+    named = "" if len(newest) > _MOST_NAMED else f" ({', '.join(group[0].provider for group in newest)})"
     return (
         median(median(p.amount.base for p in group) for group in newest),
-        f"median of {providers}, newest on-demand quotes ({_extent(used)})",
+        f"median of {providers}{named}, newest {commitment} quotes ({_extent(used)})",
     )
+
+
+def rental_span_usd_per_h(accelerator: Accelerator, commitment: str = "on-demand") -> tuple[float, float] | None:
+    """The cheapest and the dearest provider, each by the median of its newest quotes."""
+    found = [median(p.amount.base for p in group) for group in _rentals(accelerator, commitment)]
+    return (min(found), max(found)) if found else None
+
+
+def _rentals(accelerator: Accelerator, commitment: str) -> list[list[Price]]:
+    """The newest quotes of every provider for a commitment; reserved capacity is a commitment."""
+    kinds = ("committed", "reserved") if commitment == "committed" else (commitment,)
+    quotes = [p for p in accelerator.prices if p.kind == "rental" and p.commitment in kinds]
+    return [_newest([p for p in quotes if p.provider == name]) for name in dict.fromkeys(p.provider for p in quotes)]
 
 
 def purchase_usd(accelerator: Accelerator) -> tuple[float, str] | None:
@@ -169,23 +233,58 @@ def _known(key: str) -> Accelerator:
 
 
 def _from_file(path: Path) -> Accelerator:
-    """The one device of a file, whose facts may also name sources of the catalogue."""
+    return device_of_text(_file_text(path), path.name)
+
+
+def device_of_text(text: str, where: str) -> Accelerator:
+    """The one device of a YAML text, whose facts may also name sources of the catalogue."""
+    return _only_device(_file_tables(text, where), where)
+
+
+@lru_cache(maxsize=64)
+def _own_device(ref: str) -> Accelerator:
+    """The device of a reference; its words are shown on one line, whatever is in them."""
+    where = "the device in this link"
+    device = _only_device(_tables(_printable(DEVICE.unpack(ref)), where), where)
+    return device.model_copy(update={"name": printable(device.name, _MOST_NAME) or "your device"})
+
+
+def _printable(content: Any, depth: int = 0) -> Any:  # noqa: ANN401
+    """Plain values, not too deep, with every text as one line that any page can show."""
+    if depth > MAX_DEPTH:
+        raise InputError(f"the device in this link is nested deeper than {MAX_DEPTH} levels: {DEVICE.remedy}.")
+    if isinstance(content, dict):
+        return {printable(key): _printable(value, depth + 1) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_printable(value, depth + 1) for value in content]
+    return printable(" ".join(content.split()), _MOST_WORDS) if isinstance(content, str) else content
+
+
+def _file_text(path: Path) -> str:
+    """What a device file holds, of bounded size."""
     try:
         with path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
-        text = raw.decode("utf-8")
+            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise CatalogError(f"{path.name[-60:]} cannot be read: {reason}.") from error
-    if len(raw) > MAX_FILE_BYTES:
-        raise CatalogError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
-    _refuse_tricks(text, path.name)
-    content = _parse(text, path.name)
-    if len(content["accelerators"]) != 1:
-        raise CatalogError(f"{path.name} holds {len(content['accelerators'])} accelerators; a device file holds one.")
-    ((key, entry),) = content["accelerators"].items()
-    own = _valid_sources(content["sources"], path.name)
-    return _device(key, entry, {**_sources(), **own}, path.name)
+    return text
+
+
+def _file_tables(text: str, where: str) -> dict[str, Any]:
+    """The tables of a device file, which nobody has looked at yet."""
+    if len(text.encode()) > MAX_FILE_BYTES:
+        raise CatalogError(f"{where} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
+    _refuse_tricks(text, where)
+    return _parse(text, where)
+
+
+def _only_device(tables: dict[str, Any], where: str) -> Accelerator:
+    if len(tables["accelerators"]) != 1:
+        raise CatalogError(f"{where} holds {len(tables['accelerators'])} accelerators; a device file holds one.")
+    ((key, entry),) = tables["accelerators"].items()
+    own = _valid_sources(tables["sources"], where)
+    return _device(key, entry, {**_sources(), **own}, where)
 
 
 def _parse(text: str, where: str) -> dict[str, Any]:
@@ -198,6 +297,11 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         content = json.loads(json.dumps(loaded, default=str))
     except (YAMLError, RecursionError, TypeError, ValueError) as error:
         raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
+    return _tables(content, where)
+
+
+def _tables(content: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
+    """The two tables of a catalogue, and nothing beside them."""
     tables: dict[str, Any] = {"sources": {}, "accelerators": {}}
     tables |= content if isinstance(content, dict) else {}
     for name, table in tables.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -44,7 +45,7 @@ class Measurement(Frozen):
     input_len: str = ""
     output_len: str = ""
     metric: str
-    value: float = Field(gt=0)
+    value: float = Field(ge=1e-9, le=1e12)
     engine: str = ""
     notes: str = ""
     n_requests: str = Field(default="", description="requests in the queue, where the source says")
@@ -77,18 +78,28 @@ def read_measurements(path: Path) -> tuple[tuple[Measurement, ...], tuple[BadRow
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{path.name[-60:]} cannot be read: {reason}.") from error
-    return _table(text, path.name)
+    return parse_measurements(text, path.name)
 
 
 @cache
 def _shipped() -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
     text = (resources.files("roofline.catalog") / "data" / "measurements.csv").read_text(encoding="utf-8")
-    return _table(text, "measurements.csv")
+    return parse_measurements(text, "measurements.csv")
 
 
-def _table(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+def parse_measurements(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
+    """A table as text; ``name`` is what it is called in messages.
+
+    Raises
+    ------
+    InputError
+        It is no CSV table, or lacks a column that every row needs.
+    """
     try:
-        reader = csv.DictReader(text.splitlines(keepends=True))
+        lines_of_text = text.splitlines(keepends=True)
+        head = lines_of_text[0] if lines_of_text else ""
+        # a table copied from a spreadsheet has tabs
+        reader = csv.DictReader(lines_of_text, delimiter="\t" if "\t" in head and "," not in head else ",")
         columns = [column.strip() for column in reader.fieldnames or ()]
         lines = list(reader)
     except csv.Error as error:
@@ -107,6 +118,15 @@ def _row(line: dict[str, str | None], number: int) -> Measurement | BadRow:
     }
     fields = {key: value for key, value in known.items() if key in Measurement.model_fields}
     try:
-        return Measurement.model_validate({**fields, "value": fields["value"].replace(",", "")})
+        return Measurement.model_validate({**fields, "value": _without_groups(fields["value"])})
     except ValidationError as error:
         return BadRow(id=known.get("id") or f"line {number}", reason=validation_sentence(error))
+
+
+def _without_groups(text: str) -> str:
+    """A number without the commas between thousands; any other comma stays, and is refused where numbers are read.
+
+    >>> _without_groups("12,345.6"), _without_groups("1,5")
+    ('12345.6', '1,5')
+    """
+    return text.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", text) else text

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from roofline.answers.anatomy import own_model
+from roofline.catalog.boxes import box_devices, box_id, box_name
 from roofline.catalog.engines import engine_ids
 from roofline.catalog.formats import format_ids, load_format
-from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, load_hardware
+from roofline.catalog.hardware import hardware_ids, is_own_device, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
+from roofline.specs.hardware import Accelerator
+from roofline.specs.model import ModelSpec
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
@@ -52,22 +55,24 @@ def formats(role: str) -> tuple[str, ...]:
 def model_words(ref: str) -> str:
     """A model as people call it, one of the person's own by its name; what is not in the catalogue as typed."""
     if own_model(ref):
-        return _own_words(ref)
+        return _own_words("model", load_model, ref)
     found = catalogue_model_id(ref)
     return ref if found is None else model_entries()[found].name
 
 
-def _own_words(ref: str) -> str:
+def _own_words(kind: str, load: Callable[[str], ModelSpec | Accelerator], ref: str) -> str:
     try:
-        return f"your model: {load_model(ref).name}"
+        return f"your {kind}: {load(ref).name}"
     except RooflineError:
-        return "your model, damaged"
+        return f"your {kind}, damaged"
 
 
 def hardware_words(ref: str) -> str:
-    """A device as its maker calls it; what is not in the catalogue as typed."""
-    found = catalogue_hardware_id(ref)
-    return ref if found is None else load_hardware(found).name
+    """A device as its maker calls it, one of the person's own by its name; what is not in the catalogue as typed."""
+    if is_own_device(ref):
+        return _own_words("device", load_hardware, ref)
+    found = box_id(ref)
+    return ref if found is None else box_name(box_devices(found))
 
 
 def format_words(ref: str, role: str) -> str:
@@ -124,7 +129,10 @@ def _model(ref: str) -> str:
 
 
 def _hardware(ref: str) -> str:
-    found = catalogue_hardware_id(ref)
+    if is_own_device(ref):
+        load_hardware(ref)
+        return ref
+    found = box_id(ref)
     if found is None:
         raise UnknownIdError("hardware", ref, hardware_ids())
     return found

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
-from roofline.catalog.hardware import load_hardware, sources
+from roofline.catalog.boxes import load_box
+from roofline.catalog.hardware import sources
 from roofline.dashboard.bars import bound_bar, memory_bar, operator_bars
 from roofline.dashboard.state import FIRST_TAB, TAB_KEY
 from roofline.dashboard.text import Markup, between, esc, gb, heading, table
@@ -75,7 +76,11 @@ def _cost(shown: Shown) -> None:
         ("USD per million input tokens", sig(cost.usd_per_million_input_tokens), "expected"),
         ("USD per million tokens of both kinds", sig(cost.usd_per_million_tokens), "expected, in the proportion of the load"),
         ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
-        ("joules per output token", sig(cost.joules_per_output_token), "expected, at rated power"),
+        (
+            "joules per output token",
+            sig(cost.joules_per_output_token),
+            "expected, with server and facility",
+        ),
     ]
     with pair.cell():
         st.html(heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario"))
@@ -177,7 +182,7 @@ def operator_detail(row: OperatorRow, report: Report) -> str:
 
 def _basis(shown: Shown) -> None:
     report = shown.report
-    device = load_hardware(report.scenario.hardware)
+    device = load_box(report.scenario.hardware)
     parts = [
         heading(f"Facts of {device.name}", "As printed in the source; peaks are dense."),
         facts_html(device),
@@ -228,7 +233,7 @@ def source_html(source_id: str) -> Markup:
 
 def unverified_words(report: Report) -> str:
     """A line under the cards when the answer rests on facts nobody has confirmed; empty otherwise."""
-    device = load_hardware(report.scenario.hardware)
+    device = load_box(report.scenario.hardware)
     loose = [name for name, fact in device_facts(device).items() if fact.kind == "unverified"]
     if not loose and device.grade != "C":
         return ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from roofline.dashboard.extras import EXTRAS
+from roofline.dashboard.extras import DIVIDING, EXTRAS
 from roofline.errors import InputError
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, is_mixed, total
 
 AUTO = "auto"
 """Option of a list that leaves the choice to the program."""
@@ -41,7 +41,8 @@ Values = dict[str, Any]
 def control_values(scenario: Scenario) -> Values:
     """What every control shows for a scenario."""
     adp = scenario.attention_data_parallel
-    manual = adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
+    divided = any(getattr(scenario, extra.field) != extra.unset for extra in DIVIDING)
+    manual = divided or adp is not None or any(getattr(scenario, name) is not None for name in KNOBS)
     load = "rate" if scenario.request_rate is not None else "batch" if scenario.batch is not None else "most"
     return {
         "model": scenario.model,
@@ -78,6 +79,11 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
             problems[name] = f"{problem} {_used(name, good[name])}"
     if good["request_rate"] is not None:
         good["batch"] = None
+    if is_mixed(good["hardware"]):
+        good["devices"] = total(good["hardware"])[0]  # a mixed box counts its own devices
+    if good["ownership"] is not None and good["usd_per_device_hour"] is not None:
+        good["usd_per_device_hour"] = None
+        problems["ownership"] = "A price of your own and owning exclude each other: the price is left out."
     return Scenario.model_validate(good), problems
 
 
@@ -99,7 +105,7 @@ def _raw(values: Mapping[str, Any]) -> Values:
         "memory_gib": values["memory_gib"],
         "usd_per_device_hour": values["usd_per_device_hour"],
         "utilisation": None if values["utilisation"] is None else values["utilisation"] / _PERCENT,
-        **{extra.field: extra.read(values[extra.field]) for extra in EXTRAS},
+        **{e.field: e.read(values[e.field]) if manual or e not in DIVIDING else e.unset for e in EXTRAS},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from roofline.answers.anatomy import Anatomy, anatomy, own_model
-from roofline.catalog.hardware import load_hardware
+from roofline.catalog.boxes import load_box
 from roofline.dashboard import choices
 from roofline.dashboard import own_model as own
 from roofline.dashboard.details import FIGURE_PX, chart_config
@@ -21,9 +21,8 @@ from roofline.dashboard.model_blocks import (
 )
 from roofline.dashboard.model_tables import tables
 from roofline.dashboard.model_words import stack_sentence
-from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
 from roofline.dashboard.shell import Frame
-from roofline.dashboard.state import current_view
+from roofline.dashboard.state import VIEW_PREFIX, current_view
 from roofline.dashboard.text import esc, heading, notice
 from roofline.dashboard.view import BATCHES, CONTEXTS, View
 from roofline.errors import RooflineError
@@ -128,7 +127,7 @@ def _controls(found: Anatomy, scenario: Scenario) -> None:
 
 def _figures(found: Anatomy, scenario: Scenario, view: View, cache_format: str, look: Look) -> None:
     pair = st.grid(2 if found.experts else 1, min_column_width=FIGURE_PX)
-    device = load_hardware(scenario.hardware)
+    device = load_box(scenario.hardware)
     marks = CacheMarks(view.context, scenario.input_tokens + scenario.output_tokens, device.name, device.usable_memory_bytes)
     with pair.cell():
         st.html(heading(f"Cache against context, {short_format_name(cache_format)}", esc(cache_key(found))))

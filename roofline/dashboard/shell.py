@@ -14,11 +14,12 @@ import streamlit as st
 from roofline.answers.anatomy import own_model
 from roofline.answers.evaluate import evaluate
 from roofline.answers.report import Report
+from roofline.catalog.hardware import is_own_device
 from roofline.dashboard import sidebar, state
 from roofline.dashboard.choices import hardware_words, known, model_words
 from roofline.dashboard.components import link_button, watch_theme
 from roofline.dashboard.styles import style_block
-from roofline.dashboard.text import esc, notice, scenario_parts
+from roofline.dashboard.text import count_of, esc, notice, scenario_parts
 from roofline.errors import PlanError, RooflineError
 from roofline.figures.theme import Look, Mode
 from roofline.specs.scenario import Scenario
@@ -98,7 +99,9 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     wanted = state.current()
     scenario, unknown = known(wanted.scenario, state.last())
     if own_model(scenario.model):
-        state.keep_own_model(scenario.model, model_words(scenario.model))
+        state.keep_own("model", scenario.model, model_words(scenario.model))
+    if is_own_device(scenario.hardware):
+        state.keep_own("hardware", scenario.hardware, hardware_words(scenario.hardware))
     report, error = _answer(scenario)
     problems = {**wanted.problems, **unknown}
     if isinstance(error, PlanError):
@@ -140,7 +143,7 @@ def _menu(pages: dict[str, Any], title: str, query: dict[str, str]) -> None:
 
 def _head(report: Report | None, scenario: Scenario) -> None:
     """The scenario in words and the link, always in sight."""
-    devices = f"{scenario.devices:,} × {hardware_words(scenario.hardware)}"
+    devices = count_of(scenario, hardware_words(scenario.hardware))
     parts = scenario_parts(report) if report is not None else (model_words(scenario.model), devices)
     first, *rest = parts
     words = "".join(f"<span>{esc(part)}</span>" for part in rest)

@@ -9,11 +9,11 @@ import streamlit as st
 
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
-from roofline.catalog.hardware import load_hardware
-from roofline.dashboard import choices
-from roofline.dashboard.extras import SERVING, Extra
+from roofline.catalog.boxes import load_box
+from roofline.dashboard import choices, own_device
+from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import key, own_models, set_controls
+from roofline.dashboard.state import key, own, set_controls
 from roofline.dashboard.text import esc
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
@@ -39,6 +39,7 @@ _KNOB_HELP = {
     "data_parallel": "Data parallel: copies of the model that serve different sequences.",
     "expert_parallel": "Expert parallel: devices over which the experts of a layer are spread.",
 }
+_PLAN_FIELDS = (*KNOBS, *(extra.field for extra in DIVIDING))
 _PRESET_KEY = "preset"
 _MOST_TEXT = 200
 
@@ -62,6 +63,7 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
         _formats(scenario, report, problems)
         _plan(scenario, report, problems)
         _extras("Serving", SERVING, scenario, problems)
+        _extras("Host and disk", PLACES, scenario, problems)
         _money(scenario, report, problems)
 
 
@@ -78,12 +80,14 @@ def _problem(name: str, problems: Problems) -> None:
 
 
 def _machine(problems: Problems) -> None:
-    models = (*choices.models(), *own_models())
+    models = (*choices.models(), *own("model"))
     help_text = "Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model."
     _list("model", "Model", models, choices.model_words, help_text, free=True)
     _problem("model", problems)
-    _list("hardware", "Hardware", choices.hardware(), choices.hardware_words, "One device; how many comes next.", free=True)
+    devices = (*choices.hardware(), *own("hardware"))
+    _list("hardware", "Hardware", devices, choices.hardware_words, "One device; how many comes next.", free=True)
     _problem("hardware", problems)
+    own_device.form()
     left, right = st.columns(2)
     with left:
         _number("devices", "Devices", "How many of them, all paid for.")
@@ -134,7 +138,9 @@ def _formats(scenario: Scenario, report: Report | None, problems: Problems) -> N
 def _plan(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     used = "" if report is None else f" {_plan_words(report)}"
     asked = "manual" if st.session_state[key("plan")] == MANUAL else "auto"
-    with st.expander(f"Plan: {asked}{used}", key="plan_open", expanded="plan" in problems or any(k in problems for k in KNOBS)):
+    with st.expander(
+        f"Plan: {asked}{used}", key="plan_open", expanded="plan" in problems or any(k in problems for k in _PLAN_FIELDS)
+    ):
         st.segmented_control(
             "How devices share the model",
             (AUTO, MANUAL),
@@ -165,11 +171,13 @@ def _knobs(problems: Problems) -> None:
         format_func={AUTO: "Auto", "yes": "Yes: each device has its own sequences", "no": "No: heads are divided"}.__getitem__,
         help="Whether attention is copied to every device, each with its own sequences, while experts stay spread.",
     )
+    _extra_controls(DIVIDING, problems)
 
 
 def _plan_words(report: Report) -> str:
     plan = report.plan
     parts = {"TP": plan.tensor_parallel, "PP": plan.pipeline_parallel, "DP": plan.data_parallel, "EP": plan.expert_parallel}
+    parts["CP"] = plan.context_parallel
     shown = [f"{name} {ways}" for name, ways in parts.items() if ways > 1]
     return " · ".join(shown) or "one device"
 
@@ -177,18 +185,19 @@ def _plan_words(report: Report) -> str:
 def _money(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     per_hour = None if report is None else report.cost.usd_per_device_hour
     price = "no price known" if per_hour is None else f"{sig(per_hour)} USD per device-hour"
-    names = ("usd_per_device_hour", "utilisation", "memory_gib")
-    device = load_hardware(scenario.hardware)
+    names = ("usd_per_device_hour", "utilisation", *(extra.field for extra in OWNING))
+    device = load_box(scenario.hardware)
     if device.configurable_memory:
         help_memory = "Memory bought with one device. Empty: the most it takes."
         _decimal("memory_gib", "Memory fitted (GiB per device)", help_memory, 8.0, optional=True)
         _problem("memory_gib", problems)
-    with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names[:2])):
+    with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names)):
         help_price = "Your price. Empty: median of dated quotes, or the cost of owning one."
         _decimal("usd_per_device_hour", "Price (USD per device and hour)", help_price, 0.1, optional=True)
         _problem("usd_per_device_hour", problems)
         _decimal("utilisation", "Utilisation (% of the time)", "Share of the paid time in which tokens are sold.", 5.0)
         _problem("utilisation", problems)
+        _extra_controls(OWNING, problems)
         if report is not None:
             st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
 
@@ -198,12 +207,21 @@ def _extras(title: str, extras: Sequence[Extra], scenario: Scenario, problems: P
     used = [extra.label.partition(" (")[0] for extra in extras if getattr(scenario, extra.field) != extra.unset]
     title = f"{title}: {', '.join(used)}" if used else title
     with st.expander(title, key=f"{extras[0].field}_open", expanded=any(extra.field in problems for extra in extras)):
-        for extra in extras:
-            if extra.kind == "text":
-                st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
-            else:
-                _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
-            _problem(extra.field, problems)
+        _extra_controls(extras, problems)
+
+
+def _extra_controls(extras: Sequence[Extra], problems: Problems) -> None:
+    for extra in extras:
+        if extra.kind == "text":
+            st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
+        elif extra.kind == "flag":
+            words = {AUTO: "Auto", "yes": "Yes", "no": "No"}
+            st.selectbox(extra.label, tuple(words), key=key(extra.field), format_func=words.__getitem__, help=extra.help)
+        elif extra.kind == "whole":
+            _number(extra.field, extra.label, extra.help, optional=True)
+        else:
+            _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
+        _problem(extra.field, problems)
 
 
 def _list(

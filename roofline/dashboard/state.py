@@ -14,23 +14,23 @@ from typing import Any
 import streamlit as st
 
 from roofline import link
-from roofline.dashboard import view
+from roofline.dashboard import page_view, view
 from roofline.dashboard.catalogue_view import CATALOGUE_VIEW
 from roofline.dashboard.fields import Values, asked, control_values
 from roofline.dashboard.formula_view import FORMULA_VIEW
-from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
-from roofline.dashboard.page_view import PageView
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
 """Keys of controls in the session."""
-PAGE_VIEWS: tuple[PageView, ...] = (FORMULA_VIEW, CATALOGUE_VIEW)
+VIEW_PREFIX = page_view.PREFIX
+"""Keys of view switches in the session."""
+PAGE_VIEWS: tuple[page_view.PageView, ...] = (FORMULA_VIEW, CATALOGUE_VIEW)
 """Switches of pages that travel in the address beside the scenario."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"
-"""The address's key for what the Model page looks at."""
-_MOST_OWN_MODELS = 5
-_URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own"
+"""The address's key for what the Model and Accuracy pages look at."""
+_MOST_OWN = 5
+_URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
 
 
 @dataclass(frozen=True)
@@ -110,30 +110,32 @@ def set_some(values: Values) -> None:
         st.session_state[key(name)] = value
 
 
-def own_models() -> tuple[str, ...]:
-    """Models of the person's own that this visit has seen, newest last."""
-    return tuple(st.session_state.get(_OWN, {}).values())
+def own(control: str) -> tuple[str, ...]:
+    """Models or devices of the person's own that this visit has seen, newest last."""
+    return tuple(st.session_state.get(f"{_OWN}{control}", {}).values())
 
 
-def keep_own_model(ref: str, name: str) -> None:
-    """Offer a model of the person's own from now on; a newer one takes the place of an older of the same name."""
-    others = {known: other for known, other in st.session_state.get(_OWN, {}).items() if known != name}
-    st.session_state[_OWN] = dict([*others.items(), (name, ref)][-_MOST_OWN_MODELS:])
+def keep_own(control: str, ref: str, name: str) -> None:
+    """Offer one of the person's own from now on; a newer one takes the place of an older of the same name."""
+    others = {known: other for known, other in st.session_state.get(f"{_OWN}{control}", {}).items() if known != name}
+    st.session_state[f"{_OWN}{control}"] = dict([*others.items(), (name, ref)][-_MOST_OWN:])
 
 
 def current_view() -> view.View:
     """The view switches; those that are not drawn keep their value."""
     kept: dict[str, Any] = st.session_state.get(f"_{VIEW_PREFIX}") or asdict(view.View())
-    found = {name: st.session_state.get(f"{VIEW_PREFIX}{name}", value) for name, value in kept.items()}
-    _set_view(view.View(**found))
-    return view.View(**found)
+    found: dict[str, Any] = {name: st.session_state.get(f"{VIEW_PREFIX}{name}", value) for name, value in kept.items()}
+    seen = view.View(**{**found, "kinds": tuple(found["kinds"])})
+    _set_view(seen)
+    return seen
 
 
 def _set_view(seen: view.View) -> None:
     values = asdict(seen)
     st.session_state[f"_{VIEW_PREFIX}"] = values
     for name, value in values.items():
-        st.session_state[f"{VIEW_PREFIX}{name}"] = value
+        # a control with several choices wants a list
+        st.session_state[f"{VIEW_PREFIX}{name}"] = list(value) if isinstance(value, tuple) else value
 
 
 def _tab() -> str | None:

@@ -8,7 +8,7 @@ from html import escape
 
 from roofline.answers.report import Report
 from roofline.figures.words import sig
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, is_mixed
 from roofline.units import GIGA, KILO, MEGA, TERA, Floats, with_prefix
 
 
@@ -37,7 +37,7 @@ def gb(value: Floats) -> str:
 
 def count_of(scenario: Scenario, hardware_name: str) -> str:
     """Devices in words."""
-    return f"{scenario.devices:,} × {hardware_name}"
+    return hardware_name if is_mixed(scenario.hardware) else f"{scenario.devices:,} × {hardware_name}"
 
 
 def formats_words(report: Report) -> str:

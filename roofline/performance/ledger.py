@@ -6,7 +6,7 @@ Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
+from roofline.performance.imbalance import fullest_share
 from roofline.performance.machine import Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
@@ -36,6 +37,8 @@ class Load:
     n_cached: Floats
     stage_tokens: Floats
     """Tokens all groups of the stage bring at once: what a set of experts may see."""
+    n_logits: Floats = 1.0
+    """Positions of each sequence whose logits are wanted: the last, and every drafted token under verification."""
 
     @cached_property
     def n_tokens(self) -> Floats:
@@ -61,11 +64,30 @@ class Op:
     """Whether a stage of a pipeline holds a share; the ends are whole on one stage."""
     score_pairs: Floats = 0.0
     """Heads times queries times keys, where scores are made."""
+    fullest_visits: Floats = 1.0
+    """Work of the fullest device over the even share that the rest of the row tells; the others wait for it."""
+    fullest_weights: Floats = 1.0
+    """The same for weights read."""
 
     @cached_property
     def n_weights(self) -> Floats:
         """Weights multiplied with, each once: FLOPs per token over two."""
         return self.work_flops / (2.0 * np.maximum(self.tokens, 1e-9))
+
+    @property
+    def fullest(self) -> Op:
+        """The row of the device that has most to do."""
+        if isinstance(self.fullest_visits, float) and self.fullest_visits == 1.0:
+            return self
+        return replace(
+            self,
+            work_flops=self.work_flops * self.fullest_visits,
+            weight_bytes=self.weight_bytes * self.fullest_weights,
+            activation_bytes=self.activation_bytes * self.fullest_visits,
+            tokens=self.tokens * self.fullest_visits / self.fullest_weights,
+            fullest_visits=1.0,
+            fullest_weights=1.0,
+        )
 
     @cached_property
     def traffic_bytes(self) -> Floats:
@@ -73,14 +95,31 @@ class Op:
         return self.weight_bytes + self.cache_bytes
 
 
-def ledger(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
-    """Rows of a step of the whole stack; a pipeline passes through all of them, stage after stage."""
-    return matrix_rows(structure, load, shard) + cache_rows(structure, load, shard, formats)
+def ledger(structure: Structure, load: Load, parts: tuple[Load, ...], shard: Shard, formats: Rates) -> tuple[Op, ...]:
+    """Rows of a step of the whole stack, whose matrices see all of a load and whose caches belong to its parts.
+
+    A pipeline passes through all of them, stage after stage.
+    """
+    caches = (row for part in parts for row in cache_rows(structure, part, shard, formats))
+    return (*matrix_rows(structure, load, shard), *caches)
 
 
 def matrix_rows(structure: Structure, load: Load, shard: Shard) -> tuple[Op, ...]:
     """Rows whose weights all tokens of a step share."""
-    return tuple(_matrix_op(term, load, shard) for term in structure.matrices)
+    own = own_positions(load, shard)
+    return tuple(_matrix_op(term, own, shard) for term in structure.matrices)
+
+
+def own_positions(load: Load, shard: Shard) -> Load:
+    """What one of the devices that share positions brings to its matrices: a share of the tokens, one at least.
+
+    A token that cannot be divided passes through all of them.
+    """
+    if shard.context == 1.0:
+        return load
+    sequences = np.maximum(load.n_sequences / shard.context, np.minimum(load.n_sequences, 1.0))
+    tokens = np.maximum(load.n_tokens / shard.context, np.minimum(load.n_tokens, 1.0))
+    return replace(load, n_sequences=sequences, n_new=tokens / sequences)
 
 
 def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
@@ -90,11 +129,13 @@ def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -
 
 
 def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    if term.n_adapters:
+        return _adapter_op(term, load, shard)
     if term.routing is not None:
         return _expert_op(term, load, shard)
     ways = shard.ways(term.division, term.n_kv_heads)
     gathered = shard.tokens_factor if term.division == "width" else 1.0
-    tokens = (load.n_sequences if term.per_logit else load.n_tokens) * gathered
+    tokens = (load.n_sequences * load.n_logits if term.per_logit else load.n_tokens) * gathered
     lookup = term.lookup_bytes_per_token
     return Op(
         name=term.operator,
@@ -124,6 +165,7 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     tokens = met_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
+    fullest = fullest_share(routing, tokens, shard)
     return Op(
         name=term.operator,
         kind="experts",
@@ -134,6 +176,45 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
         rate="wide" if term.wide else "gemm",
         tokens=visits / distinct,
+        fullest_visits=fullest[0],
+        fullest_weights=fullest[1],
+    )
+
+
+def _routed_tokens(load: Load, shard: Shard) -> Floats:
+    """Tokens that meet one set of experts."""
+    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
+
+
+def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+    """Adapters, one of n for each sequence, chosen evenly: those that some sequence of the step uses are read once.
+
+        share read = 1 - (1 - h / n)^S,    h = 1 - (1 - k/E)^m
+
+    S sequences of m tokens; h is the chance that a sequence visits an expert, 1 for matrices that all tokens use.
+    """
+    routing, n = term.routing, float(term.n_adapters)
+    ways: Floats
+    met: Floats
+    if routing is None:
+        ways = shard.ways(term.division, term.n_kv_heads)
+        tokens = load.n_tokens * (shard.tokens_factor if term.division == "width" else 1.0)
+        visits, met, n_matrices = tokens, 1.0, 1.0
+    else:
+        ways, tokens, n_matrices = shard.expert_ways, met_tokens(load, shard), float(routing.n_experts)
+        visits = tokens * routing.n_active
+        met = distinct_experts(n_experts=n_matrices, n_active_experts=routing.n_active, n_tokens=load.n_new) / n_matrices
+    used = distinct_experts(n_experts=n, n_active_experts=met, n_tokens=tokens / load.n_new)
+    return Op(
+        name=term.operator,
+        kind="matrix" if routing is None else "experts",
+        count=term.count,
+        work_flops=term.count * term.flops_per_token * visits / ways,
+        weight_bytes=term.count * term.weight_bytes * (used / n) / ways,
+        cache_bytes=0.0,
+        activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
+        rate="wide",
+        tokens=visits / (used * n_matrices),
     )
 
 
@@ -152,19 +233,20 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
         work = np.minimum(absorbed, work + 2.0 * attend.expansion_elements * load.n_cached)
     read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached))
     moved = read * attend.read_elements + load.n_new * attend.cache_elements / attend.stride
-    ways = shard.ways("kv_heads", attend.n_kv_heads)
+    ways = shard.ways("kv_heads", attend.n_kv_heads) * shard.context
+    heads = shard.attention_tensor * shard.context
     copies = attend.n_heads * (attend.key_size + attend.value_size)
     return Op(
         name=f"attention/{attend.kind}",
         kind="attention",
         count=term.count,
-        work_flops=term.count * load.n_sequences * work / shard.attention_tensor,
+        work_flops=term.count * load.n_sequences * work / heads,
         weight_bytes=0.0,
         cache_bytes=term.count * load.n_sequences * moved * formats.cache_bytes_per_element / ways,
-        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / shard.attention_tensor,
+        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads,
         rate="attention",
         tokens=load.n_tokens,
-        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / shard.attention_tensor,
+        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / heads,
     )
 
 
@@ -198,7 +280,7 @@ def cache_bytes_per_sequence(structure: Structure, n_tokens: Floats, shard: Shar
     total: Floats = 0.0
     for term in structure.attends:
         ways = shard.ways("kv_heads", term.attend.n_kv_heads)
-        kept = held_tokens(term.attend, n_tokens) * term.attend.cache_elements
+        kept = held_tokens(term.attend, n_tokens) / shard.context * term.attend.cache_elements
         total = total + term.count * kept * bytes_per_element / ways
     return total + state_bytes_per_sequence(structure, shard)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from roofline.catalog.formats import load_format
 from roofline.errors import InputError, MissingFactError
+from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.formats import Dtype, NumberFormat
 from roofline.specs.hardware import Accelerator
@@ -80,6 +82,26 @@ class Machine:
     tiers: tuple[Tier, ...]
     """Ways to other devices, nearest first; the last reaches any number."""
     notes: tuple[str, ...]
+    segments: tuple[Segment, ...] = ()
+    """Parts of the model in series, each on a machine of its own; empty where one kind of device holds all."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a model on its own machine: in every step the parts follow each other."""
+
+    pool: str
+    """Memory it lies in, as people call it."""
+    tier: Literal["device", "host", "disk"]
+    structure: Structure
+    machine: Machine
+    formats: Rates
+    chain: Structure
+    """What of the part must wait for the others: experts that all tokens share and streams read ahead need not."""
+    crossings: float = 0.0
+    """Times the tokens of a pass are handed over to it, or back."""
+    streams_to: Segment | None = None
+    """Device that may take a prompt's share of the work instead, with the weights sent to it."""
 
 
 def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile) -> Machine:

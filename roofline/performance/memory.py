@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from roofline.formulas.memory import paged_tokens
 from roofline.performance.ledger import ACTIVATION_BYTES, cache_bytes_per_sequence, state_bytes_per_sequence
-from roofline.performance.machine import Machine, Rates
+from roofline.performance.machine import Machine, Rates, Segment
+from roofline.performance.parts import together
 from roofline.performance.sharding import Shard
+from roofline.performance.shortcuts import Draft
 from roofline.performance.structure import Structure
 from roofline.performance.structure import structure as structure_of
 from roofline.specs.engine import EngineProfile
@@ -52,14 +54,19 @@ def held_sequences(batch: Floats, share: Floats) -> Floats:
 def footprint(
     structure: Structure, n_tokens: Floats, prompt_tokens: Floats, shard: Shard, formats: Rates, machine: Machine
 ) -> Footprint:
-    """Bytes of one device when each sequence may grow to ``n_tokens``."""
+    """Bytes of one device when each sequence may grow to ``n_tokens``; of the fullest where machines differ."""
+    if machine.segments:
+        return _fullest_device(footprints(n_tokens, prompt_tokens, shard, machine))
     engine, per_element = machine.engine, formats.cache_bytes_per_element
-    weights = weight_bytes_per_device(structure, shard)
-    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline
-    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline
-    in_flight = np.minimum(prompt_tokens, engine.prefill_chunk_tokens.value)
+    shortcuts = structure.shortcuts
+    beside, draft_least, draft_cache = _draft_bytes(shortcuts.draft, n_tokens, shard, per_element, engine)
+    weights = weight_bytes_per_device(structure, shard) + beside
+    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline + draft_least
+    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline + draft_cache
+    in_flight = np.minimum(prompt_tokens / shard.context, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
-    per_sequence = per_token + structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
+    logits = shortcuts.n_logits * structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
+    per_sequence = shortcuts.new_tokens_per_step * per_token + logits
     overhead = engine.memory_overhead_bytes.value + engine.memory_reserve_frac.value * machine.usable_bytes
     usable = machine.usable_bytes
     room = usable - weights - overhead - in_flight * per_token
@@ -78,6 +85,48 @@ def footprint(
     )
 
 
+def _draft_bytes(
+    draft: Draft | None, n_tokens: Floats, shard: Shard, per_element: float, engine: EngineProfile
+) -> tuple[Floats, Floats, Floats]:
+    """Weights of a draft on the fullest device, and the cache it needs and reserves there for each sequence."""
+    if draft is None or draft.structure is None or draft.held is None:
+        return 0.0, 0.0, 0.0
+    stage = _widest_stage_frac(draft.structure, shard)
+    return (
+        weight_bytes_per_device(draft.held, shard),
+        cache_bytes_per_sequence(draft.structure, n_tokens, shard, per_element) * stage,
+        reserved_bytes_per_sequence(draft.structure, n_tokens, shard, per_element, engine) * stage,
+    )
+
+
+def _widest_stage_frac(structure: Structure, shard: Shard) -> Floats:
+    """Share of the layers that the widest stage of a pipeline holds."""
+    stages, n = np.asarray(shard.pipeline), max(structure.n_layers, 1.0)
+    return np.where(stages > 1, np.ceil(n / stages) / n, 1.0)
+
+
+def footprints(n_tokens: Floats, prompt_tokens: Floats, shard: Shard, machine: Machine) -> tuple[tuple[str, str, Footprint], ...]:
+    """Every memory that holds part of a model: its name, its tier and its bytes."""
+    pools: dict[str, list[Segment]] = {}
+    for segment in machine.segments:
+        pools.setdefault(segment.pool, []).append(segment)
+    found: list[tuple[str, str, Footprint]] = []
+    for name, parts in pools.items():
+        first, held = parts[0], together(tuple(part.structure for part in parts))
+        if found:
+            held = replace(held, shortcuts=replace(held.shortcuts, draft=None))  # a draft lies in the first memory
+        room = footprint(held, n_tokens, prompt_tokens, shard, first.formats, first.machine)
+        found.append((name, first.tier, room))
+    return tuple(found)
+
+
+def _fullest_device(rooms: tuple[tuple[str, str, Footprint], ...]) -> Footprint:
+    """The device with the least room, and the most sequences that every memory has room for."""
+    least = min((room.max_batch for _, _, room in rooms), key=lambda most: float(np.min(most)))
+    device = min((room for _, tier, room in rooms if tier == "device"), key=lambda room: float(np.min(room.max_batch)))
+    return replace(device, max_batch=least)
+
+
 def reserved_bytes_per_sequence(
     structure: Structure, n_tokens: Floats, shard: Shard, bytes_per_element: float, engine: EngineProfile
 ) -> Floats:
@@ -92,9 +141,9 @@ def reserved_bytes_per_sequence(
         attend = term.attend
         if not attend.cache_elements or attend.kind == "cross":
             continue
-        kept = paged_tokens(n_tokens=n_tokens, block_tokens=page)
+        kept = paged_tokens(n_tokens=n_tokens / shard.context, block_tokens=page)
         if attend.window is not None or attend.chunk is not None:
-            reach = min(attend.window or np.inf, attend.chunk or np.inf) + engine.window_slack_tokens.value
+            reach = min(attend.window or np.inf, attend.chunk or np.inf) / shard.context + engine.window_slack_tokens.value
             kept = np.minimum(kept, paged_tokens(n_tokens=reach, block_tokens=page))
         elements, heads = float(attend.cache_elements), attend.n_kv_heads
         if attend.absorbed_key_size is not None and engine.expands_latent:
@@ -123,9 +172,9 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
             layers = layers + share
         else:
             ends.append(share)
-    stage = np.ceil(structure.n_layers / np.asarray(shard.pipeline)) / structure.n_layers
-    together: Floats = sum(ends, 0.0)
+    stage = _widest_stage_frac(structure, shard)
+    joint: Floats = sum(ends, 0.0)
     apart: Floats = 0.0
     for end in ends:
         apart = np.maximum(apart, end)
-    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, together) + structure.resident_bytes / shard.tensor
+    return layers * stage + np.where(np.asarray(shard.pipeline) > 1, apart, joint) + structure.resident_bytes / shard.tensor

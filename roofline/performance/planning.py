@@ -22,22 +22,27 @@ _TIE = 1e-9
 
 
 def falling_root(
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], low: NDArray[np.float64], high: NDArray[np.float64]
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    same: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]],
 ) -> NDArray[np.float64]:
     """Where functions of one array fall through zero, all at once; ``low`` where they start below, infinite where they never do.
 
-    False position with halved weights (Illinois): the bracket always holds the root.
+    False position with halved weights (Illinois): the bracket always holds the root. Ends once both of its ends are the
+    ``same``.
 
     M. Dowell, P. Jarratt, "A modified regula falsi method for computing the root of an equation", BIT 11, 1971.
 
-    >>> [round(float(root), 6) for root in falling_root(lambda x: 2.0 - x * x, np.array([1.0, 3.0]), np.array([9.0, 9.0]))]
-    [1.414214, 3.0]
+    >>> ends = np.array([1.0, 3.0]), np.array([9.0, 9.0])
+    >>> [round(float(root), 4) for root in falling_root(lambda x: 2.0 - x * x, *ends, same=np.isclose)]
+    [1.4142, 3.0]
     """
     above, below = function(low), function(high)
     never, early = below > 0.0, above <= 0.0
     side = np.zeros(low.shape)
     for _ in range(_ROUNDS):
-        if np.all(never | early | (high - low <= _TIE * high)):
+        if np.all(never | early | same(low, high)):
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             guess = low + (high - low) * above / (above - below)
@@ -96,17 +101,20 @@ class Choice:
         return (self.max_batch >= self.batch) & (self.batch >= 1.0)
 
 
-def choose(structure: Structure, request: Request, formats: Rates, machine: Machine, load: Workload) -> Choice:
+def choose(
+    structure: Structure, request: Request, formats: Rates, machine: Machine, load: Workload, alone: bool = False
+) -> Choice:
     """For each load, the candidate that is expected to finish its requests soonest, among those that fit.
 
     Compared is the expected output rate with prefill included, at the given batch or at the largest that fits each
     candidate; at a request rate, the expected step. Where nothing fits, the candidate nearest to it. Candidates for more
-    devices include, or improve on, those for fewer, so that more devices are never expected to be slower.
+    devices include, or improve on, those for fewer, so that more devices are never expected to be slower. Where decode is
+    ``alone``, prompts are read elsewhere, and the output rate is that of its steps.
     """
     shards = candidates(structure, request)
     n = np.size(np.asarray(shards.tensor))
     columns = Workload(load.prompt_tokens[:, None], load.output_tokens[:, None], load.batch[:, None], load.request_rate[:, None])
-    scene = _Scene(structure, formats, machine, columns)
+    scene = _Scene(structure, formats, machine, columns, alone)
     shape = (load.prompt_tokens.size, n)
     room = scene.room(shards)
     most = np.broadcast_to(np.asarray(room.max_batch), shape)
@@ -138,6 +146,7 @@ class _Scene:
     formats: Rates
     machine: Machine
     load: Workload
+    alone: bool
 
     def room(self, shards: Shard) -> Footprint:
         """Memory of every load under every candidate."""
@@ -160,22 +169,24 @@ class _Scene:
     def batch_for_rate(self, shards: Shard) -> NDArray[np.float64]:
         """Sequences in decode when requests arrive at a steady rate: the least ``B`` with ``B >= r G t(B)``.
 
-        ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / (1 - r T)``,
-        with ``T`` the prefill time of one prompt over all groups. Infinite where no batch keeps up.
+        ``t(B)`` is the expected time per output token when each second also holds ``r`` prefills, ``step(B) / n / (1 - r T)``,
+        with ``n`` the tokens a step yields and ``T`` the prefill time of one prompt over all groups. Infinite where no batch
+        keeps up.
         """
         load = self.load
-        left = 1.0 - load.request_rate * self.service(shards, 1.0).expected_prompt_s / shards.groups
+        prompt_s = 0.0 if self.alone else self.service(shards, 1.0).expected_prompt_s / shards.groups
+        left = 1.0 - load.request_rate * prompt_s
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-        tokens = load.request_rate * load.output_tokens / np.maximum(left, _TIE)
+        steps = load.request_rate * load.output_tokens / self.structure.shortcuts.tokens_per_step / np.maximum(left, _TIE)
 
         def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
             step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
-            return np.asarray(tokens * step - batch)
+            return np.asarray(steps * step - batch)
 
-        shape = np.broadcast_shapes(np.shape(left), np.shape(tokens))
+        shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
-        root = falling_root(behind, low, high)
-        return np.where((left > 0) & (root < _MOST_SEQUENCES), np.ceil(root * (1.0 - _TIE)), np.inf)
+        root = falling_root(behind, low, high, lambda a, b: _whole(a) == _whole(b))
+        return np.where((left > 0) & (root < _MOST_SEQUENCES), _whole(root), np.inf)
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
@@ -183,7 +194,12 @@ class _Scene:
         """Higher is better, minus infinity for what does not fit; and at a given batch the best limits over all that fit."""
         held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
         result = self.service(shards, held)
-        merit = np.where(np.isnan(self.load.request_rate), held / result.expected_request_s, 1.0 / result.decode.expected_s)
+        wall = (
+            self.load.output_tokens / result.tokens_per_step * result.decode.expected_s
+            if self.alone
+            else result.expected_request_s
+        )
+        merit = np.where(np.isnan(self.load.request_rate), held / wall, 1.0 / result.decode.expected_s)
         merit = np.where(feasible, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
         if np.any(np.isnan(self.load.batch)):
             return merit, None
@@ -201,11 +217,16 @@ class _Scene:
         )
 
 
+def _whole(batch: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least whole number of sequences that is no smaller, but for rounding."""
+    return np.ceil(batch * (1.0 - _TIE))
+
+
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:
     def at(values: Floats) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)[index]
 
-    return Shard(at(shards.tensor), at(shards.pipeline), at(shards.data), at(shards.expert), at(shards.attention_data))
+    return shards.over(at)
 
 
 def room_for(structure: Structure, shard: Shard, formats: Rates, machine: Machine, load: Workload) -> Footprint:

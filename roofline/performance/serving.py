@@ -13,11 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.ledger import Load, cache_rows, ledger, matrix_rows
+from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
+from roofline.performance.ledger import Load
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.overlap import n_pieces, overlapped, piece
+from roofline.performance.segments import pipeline_fill_frac, prompt_times, slowest_limit_s, stack_step
 from roofline.performance.sharding import Shard
+from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.structure import Structure
-from roofline.performance.timing import StepTime, step_time
+from roofline.performance.timing import StepTime
 from roofline.units import Floats
 
 
@@ -25,8 +29,12 @@ from roofline.units import Floats
 class Service:
     """Times of one load under one plan, as plain arrays; ``expected_*`` before any band."""
 
+    computed_tokens: Floats
+    """Prompt tokens of a request that no cache holds."""
     prefill: StepTime
     decode: StepTime
+    tokens_per_step: float
+    """Output tokens that a decode step yields to each sequence."""
     limit_ttft_s: Floats
     expected_ttft_s: Floats
     limit_prompt_s: Floats
@@ -38,20 +46,27 @@ class Service:
     """The same as expected: prefill and decode take turns."""
 
 
-def decode_load(batch: Floats, context_tokens: Floats, shard: Shard) -> Load:
+def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN) -> Load:
     """A decode step of one micro-batch: the batch spread over groups and stages, one sequence at least."""
+    new = shortcuts.new_tokens_per_step
     stage = np.maximum(1.0, batch / shard.pipeline)
     return Load(
         n_sequences=np.maximum(1.0, stage / shard.groups),
-        n_new=1.0,
+        n_new=new,
         n_cached=context_tokens,
-        stage_tokens=stage,
+        stage_tokens=stage * new,
+        n_logits=shortcuts.n_logits,
     )
 
 
-def prefill_load(prompt_tokens: Floats, shard: Shard) -> Load:
-    """Prefill of one prompt in every attention group at once."""
-    return Load(n_sequences=1.0, n_new=prompt_tokens, n_cached=0.0, stage_tokens=prompt_tokens * shard.groups)
+def prefill_step(
+    structure: Structure, shard: Shard, formats: Rates, machine: Machine, n_new: Floats, n_cached: Floats
+) -> StepTime:
+    """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
+    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
+    passes = np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
+    step = Setting(structure, shard, formats, machine).step(load, (load,), passes, may_stream=True)
+    return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
 
 
 def service(
@@ -66,28 +81,30 @@ def service(
     """Prefill and decode of one load."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
     decode = decode_step(structure, shard, formats, machine, batch, context)
-    passes = np.maximum(1.0, prompt_tokens / machine.engine.prefill_chunk_tokens.value)
-    load = prefill_load(prompt_tokens, shard)
-    prefill = step_time(ledger(structure, load, shard, formats), structure, load, shard, formats, machine, passes)
+    computed = structure.shortcuts.computed_tokens(prompt_tokens)
+    prefill = prefill_step(structure, shard, formats, machine, computed, prompt_tokens - computed)
     stages = shard.pipeline
-    limit_prompt = prefill.limit_s / stages
-    expected_prompt = prefill.expected_s / stages
-    fill = pipeline_fill_frac(passes, stages)
+    between, first = prompt_times(prefill, stages, machine)
     share = batch / stages / shard.groups
-    compute = share * prefill.limit_compute_s + output_tokens * decode.limit_compute_s
-    memory = share * _cache_limit_s(prefill) + output_tokens * decode.limit_memory_s
-    wire = share * prefill.limit_network_s + output_tokens * decode.limit_network_s
-    longest = np.maximum(output_tokens * decode.limit_s, np.maximum(compute, memory))
+    steps = output_tokens / structure.shortcuts.tokens_per_step
+    longest = steps * decode.limit_s
+    for reading, writing in zip(prefill.parts or (prefill,), decode.parts or (decode,), strict=True):
+        compute = share * reading.limit_compute_s + steps * writing.limit_compute_s
+        memory = share * _cache_limit_s(reading) + steps * writing.limit_memory_s
+        wire = share * reading.limit_network_s + steps * writing.limit_network_s
+        longest = np.maximum(np.maximum(longest, np.maximum(compute, memory)), wire)
+    whole = np.maximum(batch * between / shard.groups, first) + steps * decode.expected_s
     return Service(
+        computed_tokens=computed,
         prefill=prefill,
         decode=decode,
-        limit_ttft_s=limit_prompt,
-        expected_ttft_s=prefill.expected_s * fill,
-        limit_prompt_s=limit_prompt,
-        expected_prompt_s=expected_prompt,
-        limit_request_s=np.maximum(longest, wire),
-        expected_request_s=np.maximum(batch * expected_prompt / shard.groups, prefill.expected_s * fill)
-        + output_tokens * decode.expected_s,
+        tokens_per_step=structure.shortcuts.tokens_per_step,
+        limit_ttft_s=prefill.limit_s / stages,
+        expected_ttft_s=first,
+        limit_prompt_s=slowest_limit_s(prefill) / stages,
+        expected_prompt_s=between,
+        limit_request_s=longest,
+        expected_request_s=longest if machine.engine.is_ideal else whole,
     )
 
 
@@ -97,10 +114,11 @@ def _cache_limit_s(step: StepTime) -> Floats:
 
 
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
-    """One decode step of the whole stack."""
-    load = decode_load(batch, context, shard)
-    rows = ledger(structure, load, shard, formats)
-    return step_time(rows, structure, load, shard, formats, machine, cycle=True)
+    """One decode step of the whole stack, drafts included: `Shortcuts.tokens_per_step` tokens of every sequence."""
+    shortcuts = structure.shortcuts
+    load = decode_load(batch, context, shard, shortcuts)
+    step = Setting(structure, shard, formats, machine).step(load, (load,), cycle=True)
+    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
@@ -108,8 +126,6 @@ def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
     return np.asarray(prompt_tokens) + np.floor(np.asarray(output_tokens) / 2.0)
 
 
-FILL_FRAC = 0.8
-"""Share of a chunk's time that the next stage can hide; the rest is handed on in turn."""
 MIXED_STEP_TOKENS = 8192.0
 """Most prompt tokens that serving engines add to one step of running sequences."""
 SCHEDULER_SEQUENCES = 2048.0
@@ -117,15 +133,6 @@ SCHEDULER_SEQUENCES = 2048.0
 WAVES = 8.0
 """Batches' worth of requests below which the last, partial one is felt."""
 _ROUNDS = 60
-
-
-def pipeline_fill_frac(n_chunks: Floats, n_stages: Floats) -> Floats:
-    """Time of a prompt over stages, relative to one device that runs all of them.
-
-    >>> float(pipeline_fill_frac(1.0, 4.0)), float(pipeline_fill_frac(4.0, 1.0))
-    (1.0, 1.0)
-    """
-    return 1.0 - FILL_FRAC + FILL_FRAC * (n_chunks + n_stages - 1.0) / (n_chunks * n_stages)
 
 
 @dataclass(frozen=True)
@@ -136,6 +143,20 @@ class Setting:
     shard: Shard
     formats: Rates
     machine: Machine
+
+    def step(
+        self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False, may_stream: bool = False
+    ) -> StepTime:
+        """A step whose matrices see all of a load, and whose caches belong to its parts; see `stack_step`."""
+        whole = self._undivided(load, parts, passes, cycle, may_stream)
+        if not self.shard.two_batch:
+            return whole
+        pieces = n_pieces(load)
+        halves = tuple(piece(part, pieces) for part in parts)
+        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
+
+    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool, may_stream: bool) -> StepTime:
+        return stack_step(self.structure, load, parts, self.shard, self.formats, self.machine, passes, cycle, may_stream)
 
     def decode(self, batch: Floats, context: Floats) -> StepTime:
         """One decode step."""
@@ -177,10 +198,10 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
     shard = setting.shard
     load = Load(n_sequences=n_prompts / shard.groups, n_new=prompt_tokens, n_cached=n_cached, stage_tokens=tokens)
     chunk = setting.machine.engine.prefill_chunk_tokens.value
-    passes = np.maximum(1.0, tokens / shard.groups / chunk)
-    rows = ledger(setting.structure, load, shard, setting.formats)
-    step = step_time(rows, setting.structure, load, shard, setting.formats, setting.machine, passes)
-    return Course(((pipeline_fill_frac(passes, shard.pipeline), step),))
+    step = setting.step(load, (load,), np.maximum(1.0, tokens / shard.groups / shard.context / chunk), may_stream=True)
+    if step.parts:
+        return Course(((prompt_times(step, 1.0, setting.machine)[1] / step.expected_s, step),))
+    return Course(((pipeline_fill_frac(step.passes, shard.pipeline), step),))
 
 
 def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
@@ -191,29 +212,37 @@ def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_
 
 
 def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
-    """A step that gives every running sequence a token and reads ``new_tokens`` of waiting prompts beside them."""
-    structure, shard, formats = setting.structure, setting.shard, setting.formats
-    running = decode_load(batch, context, shard)
-    prompts = new_tokens / prompt_tokens
-    reading = Load(prompts, prompt_tokens, 0.0, new_tokens * shard.groups)
-    logits = running.n_sequences + prompts
-    tokens = running.n_sequences + new_tokens
-    both = Load(logits, tokens / logits, context, running.stage_tokens + new_tokens * shard.groups)
-    rows = matrix_rows(structure, both, shard)
-    rows += cache_rows(structure, running, shard, formats) + cache_rows(structure, reading, shard, formats)
-    return step_time(rows, structure, both, shard, formats, setting.machine, cycle=True)
+    """A step that gives every running sequence its tokens and computes ``new_tokens`` of waiting prompts beside them."""
+    structure, shard, formats, machine = setting.structure, setting.shard, setting.formats, setting.machine
+    shortcuts = structure.shortcuts
+    running = decode_load(batch, context, shard, shortcuts)
+    computed = shortcuts.computed_tokens(prompt_tokens)
+    prompts = new_tokens / computed
+    reading = Load(prompts, computed, prompt_tokens - computed, new_tokens * shard.groups)
+    sequences = running.n_sequences + prompts
+    tokens = running.n_tokens + new_tokens
+    logits = (running.n_sequences * shortcuts.n_logits + prompts) / sequences
+    both = Load(sequences, tokens / sequences, context, running.stage_tokens + new_tokens * shard.groups, logits)
+    step = setting.step(both, (running, reading), cycle=True)
+    step = with_prompt_draft(step, shortcuts.draft, reading, shard, formats, machine)
+    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
     """One turnover of a full server: as many prompts read as sequences end, beside the tokens of those that run."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
-    held = setting.micro_batch(batch)
-    wanted = np.maximum(prompt_tokens, prompt_tokens * held / output_tokens)
-    new_tokens = np.minimum(MIXED_STEP_TOKENS, wanted)
-    n_mixed = held * prompt_tokens / new_tokens
-    n_plain = np.maximum(0.0, output_tokens - n_mixed)
+    held, shortcuts = setting.micro_batch(batch), setting.structure.shortcuts
+    computed, steps = shortcuts.computed_tokens(prompt_tokens), output_tokens / shortcuts.tokens_per_step
+    new_tokens = chunk_of(computed, computed * held / steps)
+    n_mixed = held * computed / new_tokens
+    n_plain = np.maximum(0.0, steps - n_mixed)
     mixed = mixed_step(setting, batch, context, new_tokens, prompt_tokens)
     return Course(((n_mixed, mixed), (n_plain, setting.decode(batch, context))))
+
+
+def chunk_of(prompt_tokens: Floats, wanted_tokens: Floats) -> Floats:
+    """Prompt tokens that one step carries: as many as are wanted, whole prompts at least, and no more than engines allow."""
+    return np.minimum(MIXED_STEP_TOKENS, np.maximum(prompt_tokens, wanted_tokens))
 
 
 def few_requests(setting: Setting, n_requests: float, batch: float, prompt_tokens: float, output_tokens: float) -> Course:

@@ -1,17 +1,19 @@
 """Parallel plans: which are legal, and what share of each term one device holds.
 
-A system of ``n`` devices runs ``data x pipeline x tensor`` ways, some left idle where they do not divide. Experts may be
-spread over ``expert`` devices of a stage, across data-parallel replicas. With data-parallel attention every device of a
+A system of ``n`` devices runs ``data x pipeline x context x tensor`` ways, some left idle where they do not divide. Experts
+may be spread over ``expert`` devices of a stage, across data-parallel replicas. With data-parallel attention every device of a
 tensor group keeps its own sequences, whole attention weights and whole cache, and only feed-forwards are divided.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.errors import PlanError
 from roofline.performance.structure import Division, Structure
@@ -34,6 +36,12 @@ class Shard:
     expert: Floats
     attention_data: Floats
     """1 where attention is data parallel over the tensor group, else 0."""
+    expert_skew: float = 1.0
+    """Tokens on the fullest of the devices that experts are spread over, as asked, over the mean."""
+    context: float = 1.0
+    """Devices that share the positions of a sequence: its prompt and its cache; each holds all weights of its part."""
+    two_batch: bool = False
+    """Whether a step is cut into two halves, each hiding the exchanges of the other."""
 
     @cached_property
     def attention_tensor(self) -> Floats:
@@ -63,13 +71,18 @@ class Shard:
 
     def scalar(self) -> Shard:
         """The one plan of an array of one, as numbers."""
+        return self.over(lambda values: float(np.asarray(values).reshape(-1)[0]))
+
+    def over(self, change: Callable[[Floats], Floats]) -> Shard:
+        """The same kind of plan with other ways."""
         fields = (self.tensor, self.pipeline, self.data, self.expert, self.attention_data)
-        return Shard(*(float(np.asarray(values).reshape(-1)[0]) for values in fields))
+        tensor, pipeline, data, expert, attention_data = (change(values) for values in fields)
+        return replace(self, tensor=tensor, pipeline=pipeline, data=data, expert=expert, attention_data=attention_data)
 
     @cached_property
     def devices_used(self) -> Floats:
         """Devices with work."""
-        return self.tensor * self.pipeline * self.data
+        return self.tensor * self.pipeline * self.data * self.context
 
     def ways(self, division: Division, n_kv_heads: int) -> Floats:
         """Parts a term is divided into, of which one device holds one."""
@@ -96,6 +109,9 @@ class Request:
     attention_data: bool | None
     splits_tensors: bool = True
     """Whether the engine can divide a matrix; else only layers and whole copies are spread."""
+    expert_skew: float = 1.0
+    context: int = 1
+    two_batch: bool = False
 
     @property
     def is_manual(self) -> bool:
@@ -113,7 +129,17 @@ def requested(scenario: Scenario, engine: EngineProfile) -> Request:
         expert=scenario.expert_parallel,
         attention_data=scenario.attention_data_parallel,
         splits_tensors=engine.splits_tensors,
+        expert_skew=scenario.expert_skew,
+        context=scenario.context_parallel,
+        two_batch=bool(scenario.two_batch_overlap),
     )
+
+
+def fewest_for_ways(request: Request) -> int:
+    """Devices that the ways asked for take at least."""
+    group = (request.tensor or 1) * request.context
+    stage = max(math.lcm(request.expert or 1, group), group * (request.data or 1))
+    return stage * (request.pipeline or 1)
 
 
 @lru_cache(maxsize=512)
@@ -126,6 +152,7 @@ def candidates(structure: Structure, request: Request) -> Shard:
         No legal plan has the ways asked for; the message names what would be legal.
     """
     _refuse_impossible(structure, request)
+    _refuse_meaningless(structure, request)
     rows = [
         (t, p, d, e, float(a))
         for t in _tensor_options(structure, request)
@@ -136,11 +163,26 @@ def candidates(structure: Structure, request: Request) -> Shard:
     ]
     if not rows:
         raise PlanError(
-            f"no plan for {request.devices} devices has these ways: tensor x pipeline x data must not exceed the devices, "
-            "and expert-parallel ways must divide both the experts and tensor x data."
+            f"no plan for {request.devices} devices has these ways: tensor x pipeline x data x context must not exceed the "
+            "devices, and expert-parallel ways must divide both the experts and tensor x data x context."
         )
-    columns = np.array(rows, dtype=np.float64).T
-    return Shard(*columns)
+    tensor, pipeline, data, expert, attention_data = np.array(rows, dtype=np.float64).T
+    return Shard(tensor, pipeline, data, expert, attention_data, request.expert_skew, request.context, request.two_batch)
+
+
+@lru_cache(maxsize=64)
+def replica_plans(structure: Structure, most_devices: int, splits_tensors: bool) -> Shard:
+    """Every legal plan of up to so many devices once, with no more copies of the weights than its experts are spread over.
+
+    More devices under the same plan are more such replicas: they multiply throughput and cost, and change no time.
+    """
+    every = candidates(structure, Request(most_devices, None, None, None, None, None, splits_tensors))
+    copies = np.asarray(every.expert) / np.gcd(_whole(every.expert), _whole(every.tensor))
+    return Shard(every.tensor, every.pipeline, copies, every.expert, every.attention_data)
+
+
+def _whole(values: Floats) -> NDArray[np.int64]:
+    return np.asarray(values).astype(np.int64)
 
 
 def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
@@ -156,7 +198,7 @@ def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
 
 def _refuse_impossible(structure: Structure, request: Request) -> None:
     t, p, e = request.tensor, request.pipeline, request.expert
-    if not request.splits_tensors and max(t or 1, e or 1) > 1:
+    if not request.splits_tensors and max(t or 1, e or 1, request.context) > 1:
         raise PlanError("this engine gives whole layers to each device: choose pipeline parallelism, or the engine 'serving'.")
     if t is not None:
         legal = legal_tensor_ways(structure, max(t, 64))
@@ -171,9 +213,17 @@ def _refuse_impossible(structure: Structure, request: Request) -> None:
         n = structure.routing.n_experts
         shown = ", ".join(str(x) for x in _divisors(n)[:12])
         raise PlanError(f"{n} experts do not divide over {e} devices; expert parallelism can be {shown}.")
-    product = (t or 1) * (p or 1) * (request.data or 1)
+    product = (t or 1) * (p or 1) * (request.data or 1) * request.context
     if product > request.devices:
         raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
+
+
+def _refuse_meaningless(structure: Structure, request: Request) -> None:
+    """What a model has nothing to do it with."""
+    if request.expert_skew > 1.0 and structure.routing is None:
+        raise PlanError(f"{structure.model.id} has no experts whose load could be skewed: leave the skew at 1.")
+    if request.context > 1 and structure.recurrences:
+        raise PlanError(f"{structure.model.id} has layers whose state runs along the sequence: context parallelism must be 1.")
 
 
 @cache
@@ -196,15 +246,15 @@ def _tensor_options(structure: Structure, request: Request) -> list[int]:
 
 def _pipeline_options(structure: Structure, request: Request, tensor: int) -> list[int]:
     if request.pipeline is not None:
-        return [request.pipeline] if request.pipeline * tensor <= request.devices else []
-    most = min(request.devices // tensor // (request.data or 1), structure.n_layers)
+        return [request.pipeline] if request.pipeline * tensor * request.context <= request.devices else []
+    most = min(request.devices // (tensor * request.context) // (request.data or 1), structure.n_layers)
     return [p for p in _AUTO_STAGES if p <= most]
 
 
 def _data_options(request: Request, tensor: int, pipeline: int, expert: int) -> list[int]:
     """The most replicas there is room for, such that experts divide over them."""
-    room = request.devices // (tensor * pipeline)
-    step = expert // math.gcd(expert, tensor)
+    room = request.devices // (tensor * pipeline * request.context)
+    step = expert // math.gcd(expert, tensor * request.context)
     if request.data is not None:
         return [request.data] if request.data <= room and request.data % step == 0 else []
     return [room // step * step] if room >= step else []

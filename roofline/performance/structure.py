@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.weights import tensor_bits
 from roofline.specs.model import Attend, Block, LayerGroup, ModelSpec, Recurrence, Routing, Tensor
 from roofline.units import BITS_PER_BYTE
@@ -41,6 +42,8 @@ class MatrixTerm:
     per_logit: bool = False
     """Output head: only positions whose logits are wanted."""
     lookup_bytes_per_token: float = 0.0
+    n_adapters: int = 0
+    """Adapters that the stored bytes are of, where a sequence uses one of several."""
     in_layers: bool = True
 
 
@@ -69,11 +72,13 @@ class Structure:
     matrices: tuple[MatrixTerm, ...]
     attends: tuple[AttendTerm, ...]
     recurrences: tuple[RecurrenceTerm, ...]
-    mixer_reductions: int
+    n_layers: float
+    """Layers in the stack, or of the part that this is."""
+    mixer_reductions: float
     """All-reduces a step needs after mixers under tensor parallelism."""
-    dense_reductions: int
+    dense_reductions: float
     """The same after dense feed-forwards."""
-    expert_reductions: int
+    expert_reductions: float
     """The same after expert blocks."""
     routing: Routing | None
     stream_size: int
@@ -82,11 +87,8 @@ class Structure:
 
     n_parameters: int
     """Stored numbers, towers included."""
-
-    @property
-    def n_layers(self) -> int:
-        """Layers in the stack."""
-        return self.model.n_layers
+    shortcuts: Shortcuts = PLAIN
+    """How it is served: what a step need not compute."""
 
 
 @lru_cache(maxsize=512)
@@ -115,6 +117,7 @@ def structure(model: ModelSpec, weights: str | None) -> Structure:
         matrices=_merged(matrices),
         attends=tuple(AttendTerm(a, n) for a, n in attends.items()),
         recurrences=tuple(RecurrenceTerm(r, n) for r, n in recurrences.items()),
+        n_layers=model.n_layers,
         mixer_reductions=mixers,
         dense_reductions=dense,
         expert_reductions=experts,
@@ -130,7 +133,8 @@ def _stored_bytes(model: ModelSpec, group: LayerGroup | None, tensor: Tensor, we
     return tensor.n_parameters * tensor_bits(model, group, tensor, weights) / BITS_PER_BYTE
 
 
-def _division(tensor: Tensor) -> Division:
+def division_of(tensor: Tensor) -> Division:
+    """How parallelism divides a tensor of a layer."""
     if tensor.part == "routed_experts":
         return "experts"
     return "width" if tensor.split == "vocabulary" else tensor.split
@@ -140,7 +144,7 @@ def _block_terms(model: ModelSpec, group: LayerGroup, block: Block, weights: str
     """One term per operator and division of a block."""
     together: dict[tuple[str, Division], list[Tensor]] = defaultdict(list)
     for tensor in block.tensors:
-        together[tensor.operator, _division(tensor)].append(tensor)
+        together[tensor.operator, division_of(tensor)].append(tensor)
     n_kv_heads = max((a.n_kv_heads for a in block.attends), default=1)
     terms = []
     for (operator, division), tensors in together.items():

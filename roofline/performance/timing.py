@@ -5,7 +5,7 @@ factor, network wholly hidden. The expectation keeps the rows and adds what soft
 
     matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A + U) / (beta W),  2 iota N / P32 )
     attention    smax( F / (0.5 P16),               (Q + S) / (kappa beta W) )
-    collectives  alpha (1 + log2(nodes)) + 2 (p - 1) / p V / (nu W_link), twice a layer
+    collectives  alpha (1 + log2(nodes)) + 2 (p - 1) / p V / (nu W_link), twice a layer; beyond a node see `reduction`
     fixed        L tau_L + L_E tau_E + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
 
 with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective; U and S are bytes of
@@ -14,16 +14,15 @@ unpacked weights and of scores where an engine keeps them in memory, N weights u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
-from roofline.formulas.collectives import all_reduce_ring_s, all_reduce_switch_s, expert_exchange_bytes
 from roofline.formulas.operators import saturating_frac
-from roofline.performance.ledger import ACTIVATION_BYTES, Load, Op
+from roofline.performance.ledger import Load, Op
 from roofline.performance.machine import Machine, Rates
+from roofline.performance.network import NetworkTime, collectives
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
@@ -33,8 +32,7 @@ MATVEC_TOKENS = 16.0
 """Tokens up to which products run as matrix times vector, straight from stored weights."""
 PACKED_BYTES = 1.9
 """Weights below this many bytes each are packed."""
-_DISPATCH_BYTES, _COMBINE_BYTES = 1.0, 2.0
-"""Expert exchange: tokens leave in 8 bit and come back in 16."""
+_TINY_S = 1e-30
 
 
 @dataclass(frozen=True)
@@ -51,19 +49,6 @@ class OpTime:
     expected_s: Floats
     repeats: Floats
     """Times the row is run in a step: once a stage for the ends of a model in a full pipeline."""
-
-
-@dataclass(frozen=True)
-class NetworkTime:
-    """Times of one kind of collective in a step."""
-
-    name: str
-    count: float
-    network_bytes: Floats
-    """Sent by one device, one direction."""
-    limit_s: Floats
-    transfer_s: Floats
-    latency_s: Floats
 
 
 @dataclass(frozen=True)
@@ -85,6 +70,10 @@ class StepTime:
     limit_network_s: Floats
     limit_s: Floats
     expected_s: Floats
+    parts: tuple[StepTime, ...] = ()
+    """Steps of the machines that share the model, where there are several; the numbers above are then sums."""
+    on_host: bool = False
+    """Whether host memory sets the pace of this part."""
 
 
 def step_time(
@@ -104,7 +93,7 @@ def step_time(
     """
     ends = shard.pipeline if cycle else 1.0
     timed = tuple(_op_time(op, formats, machine, passes, 1.0 if op.in_layers else ends) for op in rows)
-    network = collectives(structure, load, shard, machine)
+    network = collectives(structure, load, shard, formats, machine)
     engine = machine.engine
     n_expert_layers = float(structure.expert_reductions)
     latency = passes * (structure.n_layers * engine.layer_s.value + n_expert_layers * engine.expert_layer_s.value)
@@ -114,6 +103,8 @@ def step_time(
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
     device, compute, memory, busy = _on_device(timed)
     wire, talk = _between_devices(network, passes)
+    if engine.is_ideal:
+        network = _beyond(network, device, wire)
     return StepTime(
         rows=timed,
         network=network,
@@ -126,8 +117,14 @@ def step_time(
         limit_memory_s=memory,
         limit_network_s=wire,
         limit_s=np.maximum(device, wire),
-        expected_s=busy + talk + latency + host,
+        expected_s=np.maximum(device, wire) if engine.is_ideal else busy + talk + latency + host,
     )
+
+
+def _beyond(network: tuple[NetworkTime, ...], device_s: Floats, wire_s: Floats) -> tuple[NetworkTime, ...]:
+    """Collectives with only the time that the work of the device does not hide."""
+    seen = np.maximum(wire_s - device_s, 0.0) / np.maximum(wire_s, _TINY_S)
+    return tuple(replace(item, transfer_s=item.transfer_s * seen) for item in network)
 
 
 def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats]:
@@ -163,13 +160,16 @@ def peak_of(op: Op, formats: Rates) -> float:
 
 def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: Floats) -> OpTime:
     peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
+    if machine.engine.is_ideal:
+        return _ideal_time(op, peak, bandwidth, repeats)
     limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
     limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
-    fraction, share, traffic = _efficiency(op, formats, machine.engine, passes)
-    peak = _reached_peak(op, formats, machine)
-    busy = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak * fraction)
+    fullest = op.fullest
+    fraction, share, traffic = _efficiency(fullest, formats, machine.engine, passes)
+    peak = _reached_peak(fullest, formats, machine)
+    busy = compute_s(work_flops=fullest.work_flops, peak_flops_per_s=peak * fraction)
     moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth * share)
-    unpacking = _unpack_s(op, machine, passes)
+    unpacking = _unpack_s(fullest, machine, passes)
     return OpTime(
         op=op,
         compute_limit_s=limit_compute,
@@ -181,6 +181,14 @@ def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: 
         repeats=repeats,
         expected_s=soft_maximum_s(first_s=soft_maximum_s(first_s=busy, second_s=moving), second_s=unpacking),
     )
+
+
+def _ideal_time(op: Op, peak: float, bandwidth: float, repeats: Floats) -> OpTime:
+    """A row whose expectation is its limit."""
+    compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
+    memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
+    longer = np.maximum(compute, memory)
+    return OpTime(op, compute, memory, longer, compute, memory, 0.0, longer, repeats)
 
 
 def _reached_peak(op: Op, formats: Rates, machine: Machine) -> float:
@@ -244,102 +252,3 @@ def compute_frac(op: Op, formats: Rates, engine: EngineProfile) -> float:
     if op.rate == "wide" or engine.unpack_bytes.value > 0.0:
         return engine.compute_frac.value
     return engine.compute_frac_of(formats.gemm_dtype).value
-
-
-def collectives(structure: Structure, load: Load, shard: Shard, machine: Machine) -> tuple[NetworkTime, ...]:
-    """What a step sends: all-reduces of the tensor group, expert exchange, hand-over between stages."""
-    if np.all(np.asarray(shard.devices_used) == 1.0):
-        return ()
-    stream = structure.stream_size * ACTIVATION_BYTES
-    payload = load.n_tokens * shard.tokens_factor * stream
-    exchanges = shard.exchanges
-    replicated = 1.0 - shard.attention_data
-    reductions = (
-        structure.mixer_reductions * replicated + structure.dense_reductions + structure.expert_reductions * (1.0 - exchanges)
-    )
-    found = [_all_reduce(payload, reductions, shard, machine)]
-    if structure.routing is not None:
-        found.append(_expert_exchange(structure, load, shard, machine))
-    found.append(_hand_over(payload, shard, machine))
-    return tuple(found)
-
-
-def _link(ways: Floats, machine: Machine) -> Floats:
-    """Rate of the nearest link that reaches a group of this many devices: in a mesh, as many pairs as there are peers."""
-    group = np.asarray(ways)
-    rate: Floats = machine.tiers[-1].bytes_per_s
-    for tier in reversed(machine.tiers[:-1]):
-        mesh = np.minimum(tier.bytes_per_s, tier.pair_bytes_per_s * np.maximum(group - 1.0, 1.0))
-        rate = np.where(group <= tier.n_devices, mesh, rate)
-    return rate
-
-
-def _nodes(ways: Floats, machine: Machine) -> Floats:
-    """Groups of directly linked devices that a group spans."""
-    return np.maximum(1.0, np.ceil(ways / machine.tiers[0].n_devices))
-
-
-def _adds_in_switch(ways: Floats, machine: Machine) -> NDArray[np.bool_]:
-    """Whether the nearest link of a group can add up inside its switch."""
-    nearest = machine.tiers[0]
-    return (np.asarray(ways) <= nearest.n_devices) & nearest.adds_in_switch
-
-
-def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Machine) -> NetworkTime:
-    ways, engine = shard.tensor, machine.engine
-    link = _link(ways, machine)
-    split = np.where(np.asarray(ways) > 1.0, 1.0, 0.0)
-    switch = _adds_in_switch(ways, machine)
-    ring = all_reduce_ring_s(payload_bytes=payload, n_devices=ways, link_bytes_per_s=link, latency_s=0.0)
-    in_switch = all_reduce_switch_s(payload_bytes=payload, link_bytes_per_s=link, latency_s=0.0) * split
-    best = np.where(switch, np.minimum(ring, in_switch), ring)
-    return NetworkTime(
-        name="network/all_reduce",
-        count=float(np.max(np.asarray(reductions * split))),
-        network_bytes=reductions * best * link,
-        limit_s=reductions * best,
-        transfer_s=reductions * ring / engine.link_frac.value,
-        latency_s=reductions * split * engine.link_latency_s.value * (1.0 + np.log2(_nodes(ways, machine))),
-    )
-
-
-def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -> NetworkTime:
-    """Dispatch and combine of routed tokens; across nodes each token goes to a node once, inside by the fast link."""
-    routing, engine = structure.routing, machine.engine
-    if routing is None:
-        raise AssertionError("only for models with experts")
-    ways = shard.expert_ways
-    nodes = _nodes(ways, machine)
-    spread = np.where(nodes > 1.0, nodes, ways)
-    copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
-    sent = expert_exchange_bytes(
-        n_tokens=load.n_tokens * shard.tokens_factor / shard.tensor,
-        hidden_size=float(structure.model.hidden_size),
-        n_copies=copies,
-        dispatch_bytes_per_element=_DISPATCH_BYTES,
-        combine_bytes_per_element=_COMBINE_BYTES,
-    )
-    total = shard.exchanges * structure.expert_reductions * sent
-    link = _link(ways, machine)
-    return NetworkTime(
-        name="network/expert_exchange",
-        count=float(structure.expert_reductions) if np.any(np.asarray(shard.exchanges) > 0) else 0.0,
-        network_bytes=total,
-        limit_s=total / link,
-        transfer_s=total / (link * engine.link_frac.value),
-        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.exchange_latency_s.value * (1.0 + np.log2(nodes)),
-    )
-
-
-def _hand_over(payload: Floats, shard: Shard, machine: Machine) -> NetworkTime:
-    hops = shard.pipeline - 1.0
-    link = _link(shard.tensor * shard.pipeline, machine)
-    sent = hops * payload / shard.tensor
-    return NetworkTime(
-        name="network/hand_over",
-        count=float(np.max(np.asarray(hops))),
-        network_bytes=sent,
-        limit_s=sent / link,
-        transfer_s=sent / (link * machine.engine.link_frac.value),
-        latency_s=0.0 * hops,
-    )

@@ -31,6 +31,13 @@ class EngineProfile(Frozen):
     note: str
     categories: tuple[Category, ...] = Field(description="devices it is the default for")
     default_for: tuple[str, ...] = Field(default=(), description="architectures it is the default for, before categories")
+    offloads: tuple[Literal["layers", "experts", "cache"], ...] = Field(
+        default=(), description="what it can leave in host memory"
+    )
+    host_engine: str = Field(default="cpu", description="profile of what it computes on the host")
+    streams_prompts: bool = Field(default=True, description="may send the weights of a long prompt's host part to the device")
+    is_ideal: bool = Field(default=False, description="software costs nothing: what is expected is the limit")
+    is_measured: bool = Field(default=True, description="measurements can stand behind its constants; else borrowed")
     splits_tensors: bool = Field(description="runs tensor and expert parallelism; else devices take whole layers each")
     bandwidth_frac: Constant = Field(description="beta: share of memory bandwidth that weight reading reaches")
     cache_bandwidth_frac: Constant = Field(description="kappa beta: share that cache reading reaches")
@@ -58,7 +65,9 @@ class EngineProfile(Frozen):
     link_frac: Constant = Field(description="nu: share of link bandwidth that collectives reach")
     link_latency_s: Constant = Field(description="alpha: one collective inside a node, and again per doubling of nodes")
     exchange_latency_s: Constant = Field(description="of one all-to-all of experts inside a node, and per doubling of nodes")
-    hop_s: Constant = Field(description="hand-over between pipeline stages")
+    hop_s: Constant = Field(description="hand-over between pipeline stages, and between device and host")
+    host_link_frac: Constant = Field(description="share of the host link that streamed weights and cache reach")
+    added_socket_frac: Constant = Field(description="what each further socket adds to bandwidth, as a share of the first")
     prefill_chunk_tokens: Constant
     page_tokens: Constant = Field(description="tokens a cache page holds; sequences take whole pages")
     window_slack_tokens: Constant = Field(description="tokens a sliding layer holds beyond its window")

@@ -36,6 +36,8 @@ def validation_sentence(error: ValidationError) -> str:
         return f"{name} must be at least {_bound(context['ge'])}."
     if kind == "greater_than":
         return f"{name} must be above {_bound(context['gt'])}."
+    if kind == "less_than":
+        return f"{name} must be below {_bound(context['lt'])}."
     if kind == "less_than_equal":
         return f"{name} must be at most {_bound(context['le'])}."
     if kind == "string_too_long":

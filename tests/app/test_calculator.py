@@ -305,8 +305,31 @@ def test_every_field_of_a_scenario_has_a_control() -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS, ids=lambda extra: extra.field)
 def test_a_control_left_empty_leaves_the_field_alone(extra) -> None:
-    assert extra.shown(DEFAULT) in (None, "")
+    assert extra.shown(DEFAULT) in (None, "", "auto")
     assert extra.read(extra.shown(DEFAULT)) == getattr(DEFAULT, extra.field)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"context_parallel": 2},
+        {"expert_skew": 1.5},
+        {"two_batch_overlap": True},
+        {"two_batch_overlap": False},
+        {"batching_window_s": 0.25},
+        {"prefix_hit": 0.5, "forced_output": 0.3},
+        {"prefill_devices": 2},
+        {"prefill_devices": 0},
+        {"offload": "layers:4", "host": "2xepyc-9654", "host_memory_gib": 256.0, "disk_gb_per_s": 7.0},
+        {"speculative": "mtp:1@0.85"},
+        {"adapters": "8x16"},
+        {"ownership": "price=25000,life=3", "grid": "deu"},
+        {"rental": "spot"},
+    ],
+)
+def test_a_scenario_comes_back_from_its_controls(more) -> None:
+    scenario = Scenario.model_validate({**DEFAULT.model_dump(exclude_none=True), **more})
+    assert asked(control_values(scenario), DEFAULT) == (scenario, {})
 
 
 def test_the_wait_before_a_first_token_is_told_at_a_request_rate() -> None:
@@ -323,3 +346,24 @@ def test_a_wrong_value_names_the_field_and_what_is_still_used() -> None:
     scenario, problems = asked(shown, Scenario(model="m", hardware="h", devices=3))
     assert scenario.devices == 3
     assert problems == {"devices": "Devices must be a whole number. The page still shows 3."}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"hw": "rtx4090", "n": "1", "w": "q4_k_m", "batch": "1", "off": "layers", "host": "ryzen-9950x"},
+        {"hw": "2xrtx3090+1xrtx4090", "n": "3", "w": "q4_k_m", "batch": "1"},
+    ],
+)
+def test_a_link_with_a_host_or_a_mixed_box_keeps_its_answer(query: dict[str, str]) -> None:
+    given = {"v": "1", "model": "llama-3.3-70b", "in": "512", "out": "256", **query}
+    app = opened(**given)
+    assert not app.exception
+    assert link.decode(address(app)).scenario == link.decode(given).scenario
+    assert evaluate(link.decode(given).scenario).sentence.split(":")[0] in html(app)
+
+
+def test_a_price_of_ones_own_gives_way_to_owning() -> None:
+    scenario, problems = asked({**control_values(DEFAULT), "usd_per_device_hour": 2.0, "ownership": "on"}, DEFAULT)
+    assert (scenario.usd_per_device_hour, str(scenario.ownership)) == (None, "on")
+    assert "exclude each other" in problems["ownership"]

@@ -329,7 +329,7 @@ def test_a_damaged_model_keeps_the_last_one_and_is_told() -> None:
         "model_page.anatomy",
         "calculator.batch_curve",
         "shell.known",
-        "sidebar.load_hardware",
+        "sidebar.load_box",
         "state.link.decode",
     ],
 )

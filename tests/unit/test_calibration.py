@@ -93,3 +93,16 @@ def test_the_script_gives_the_same_file_twice(tmp_path: Path) -> None:
         for name, constant in table.items():
             # few rows leave the means near the prior, and the prior near the shipped fit
             assert 0.05 < constant.value / calibration().classes[kind][name].value < 20.0, name
+
+
+def test_shares_of_a_measured_machine_are_of_what_was_measured():
+    """What software loses is in a measured figure already: the share of it is larger than that of a nominal one."""
+    cpu = load_hardware("epyc-9654")
+    peaks = {dtype: fact.model_copy(update={"kind": "measured"}) for dtype, fact in cpu.peaks.items()}
+    bandwidth = cpu.bandwidth.model_copy(update={"kind": "measured"})
+    nominal, found = load_engine("cpu", cpu), load_engine("cpu", cpu.model_copy(update={"peaks": peaks, "bandwidth": bandwidth}))
+    for name in ("bandwidth_frac", "cache_bandwidth_frac", "compute_frac", "compute_frac_8bit", "compute_frac_4bit"):
+        before, after = getattr(nominal, name), getattr(found, name)
+        assert before.value < after.value <= 1.0
+        assert after.low <= after.value <= after.high
+    assert load_engine("cpu", cpu) == nominal

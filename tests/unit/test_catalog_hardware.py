@@ -300,7 +300,7 @@ def test_rent_is_the_median_of_the_newest_quotes() -> None:
     )
     assert rental_usd_per_h(device) == (
         3.0,
-        "median of 3 providers, newest on-demand quotes (4 quotes, 2026-02 to 2026-03-04, 1 undated)",
+        "median of 3 providers (a, b, c), newest on-demand quotes (4 quotes, 2026-02 to 2026-03-04, 1 undated)",
     )
 
 

@@ -42,8 +42,8 @@ def test_estimate_has_the_contract_keys() -> None:
     assert {"phase", "name", "count", "flops", "bytes", "network_bytes", "intensity", "limit_s", "bound"} <= answer["operators"][
         0
     ].keys()
-    assert answer["cost"]["grams_co2e_per_million_tokens"] is None
-    assert any("CO2e" in reason for reason in answer["reasons"])
+    assert answer["cost"]["grams_co2e_per_million_tokens"] > 0
+    assert answer["cost"]["energy"]["grid"] == "world"
 
 
 def test_library_command_line_and_link_agree_to_the_last_bit() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofline import Scenario, evaluate, link
-from roofline.adapters.inline import MAX_UNPACKED_BYTES, PREFIX, pack, unpack
+from roofline.adapters.inline import CONFIGURATION, pack, unpack
 from roofline.errors import InputError, RooflineError
 
 CONFIG = {
@@ -31,7 +31,7 @@ CONFIG = {
 
 
 def packed(text: bytes) -> str:
-    return PREFIX + base64.urlsafe_b64encode(zlib.compress(text)).decode().rstrip("=")
+    return CONFIGURATION.prefix + base64.urlsafe_b64encode(zlib.compress(text)).decode().rstrip("=")
 
 
 def test_a_model_of_ones_own_travels_in_the_link() -> None:
@@ -55,16 +55,16 @@ def test_fields_without_structure_stay_out() -> None:
 @pytest.mark.parametrize(
     "ref",
     [
-        PREFIX,
-        PREFIX + "not base64 !",
-        PREFIX + "AAAA",
+        CONFIGURATION.prefix,
+        CONFIGURATION.prefix + "not base64 !",
+        CONFIGURATION.prefix + "AAAA",
         packed(b"[1, 2]"),
         packed(b"{"),
         packed(b"\xff\xfe"),
         packed(b"[" * 100_000),
-        packed(b" " * (MAX_UNPACKED_BYTES + 1)),
+        packed(b" " * (CONFIGURATION.most_bytes + 1)),
         packed(b'{"a": 1}')[:-6],
-        PREFIX + "A" * 4000,
+        CONFIGURATION.prefix + "A" * 4000,
     ],
 )
 def test_a_damaged_configuration_is_told(ref: str) -> None:

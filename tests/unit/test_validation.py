@@ -173,7 +173,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert {"id", "limit", "expected", "low", "high", "measured", "error"} <= rows["own-1"].keys()
     assert rows["own-1"]["expected"] / 150 - 1 == pytest.approx(rows["own-1"]["error"])
     assert all(rows[f"own-{n}"]["expected"] is None and rows[f"own-{n}"]["reason"] for n in range(2, 7))
-    assert set(answer["summary"]) == {"kind", "source", "hardware", "engine"}
+    assert set(answer["summary"]) == {"kind", "phase", "source", "hardware", "engine"}
     assert answer["summary"]["engine"]["vllm"]["n"] == 1
 
 

@@ -1,0 +1,255 @@
+"""The question turned round: what batch, devices, context, bandwidth or price meets a wish.
+
+Each answer carries the scenario that evaluates to the wish. Times rise with batch and context and fall with bandwidth, so that
+bisection finds the turning point; a cost is proportional to the price, so that the price is a ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.answers.bisection import Array, largest_kept
+from roofline.answers.evaluate import evaluate, workload
+from roofline.answers.replicas import planned
+from roofline.answers.report import Plan
+from roofline.answers.resolve import Resolved, resolve
+from roofline.answers.search import search
+from roofline.errors import InputError, UnknownIdError
+from roofline.formulas.cost import blended_usd_per_token
+from roofline.performance.planning import room_for
+from roofline.performance.serving import decode_step, mean_context_tokens, service
+from roofline.performance.sharding import Shard, candidates
+from roofline.specs.scenario import Scenario
+from roofline.specs.search import AS_STORED, SearchQuery
+from roofline.units import duration, significant, with_prefix
+
+MOST_CONTEXT_TOKENS = 10_000_000
+_FASTEST_BYTES_PER_S = 1e18
+_BISECTIONS = 100
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An answer in base units; ``None`` where nothing meets the wish, and the sentence says why."""
+
+    question: str
+    value: float | None
+    unit: str
+    sentence: str
+    scenario: Scenario | None
+    """Evaluated, it meets the wish; for a bandwidth, on a device that has it."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A load and what is wanted of it; what a question does not need is left open."""
+
+    scenario: Scenario
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+    def need(self, name: str, option: str) -> float:
+        """A wish that the question cannot do without."""
+        value: float | None = getattr(self, name)
+        if value is None or not value > 0.0:
+            raise InputError(f"This question needs {option}, above zero.")
+        return value
+
+    def query(self) -> SearchQuery:
+        """The same as a search among one kind of device, the batch in flight."""
+        asked = self.scenario
+        return SearchQuery(
+            model=asked.model,
+            hardware=(asked.hardware,),
+            input_tokens=asked.input_tokens,
+            output_tokens=asked.output_tokens,
+            ttft_s=self.ttft_s,
+            tpot_s=self.tpot_s,
+            concurrency=asked.batch,
+            weights=(asked.weights or AS_STORED,),
+            kv_cache=asked.kv_cache,
+            engine=asked.engine,
+        )
+
+
+def solved(question: str, wish: Wish) -> Solved:
+    """The answer to an inverse question by its name."""
+    at = wish.scenario
+    questions: dict[str, Callable[[], Solved]] = {
+        "batch": lambda: largest_batch(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "context": lambda: longest_context(at, tpot_s=wish.tpot_s or math.inf, ttft_s=wish.ttft_s or math.inf),
+        "devices": lambda: fewest_devices(wish.query()),
+        "bandwidth": lambda: needed_bandwidth(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "price": lambda: break_even_price(
+            at,
+            input_usd_per_million=wish.need("input_usd_per_million", "an API's price of a million input tokens"),
+            output_usd_per_million=wish.need("output_usd_per_million", "an API's price of a million output tokens"),
+        ),
+    }
+    if question not in questions:
+        raise UnknownIdError("questions", question, questions)
+    return questions[question]()
+
+
+def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
+    """Most sequences that decode at once within a TPOT and fit, over all legal plans of these devices."""
+    found = resolve(scenario)
+    shards, most = _plans(scenario, found)
+    context = mean_context_tokens(float(scenario.input_tokens), float(scenario.output_tokens))
+
+    def step_s(batch: Array) -> Array:
+        return np.asarray(decode_step(found.structure, shards, found.formats, found.machine, batch, context).expected_s)
+
+    batches = _largest_whole(lambda batch: step_s(batch) <= tpot_s, most)
+    best = int(np.argmax(batches))
+    if batches[best] < 1.0:
+        holds = np.flatnonzero(most >= 1.0)
+        if not holds.size:
+            return _unsolved("batch", "sequences", f"{scenario.model} does not fit on {scenario.devices} x {scenario.hardware}")
+        least = float(np.min(step_s(np.ones_like(most))[holds]))
+        return _unsolved("batch", "sequences", f"One sequence takes {duration(least)} a token; {duration(tpot_s)} is wanted")
+    batch = int(batches[best])
+    held = "memory is full" if batch == most[best] else "one more would be slower"
+    return Solved(
+        question="batch",
+        value=float(batch),
+        unit="sequences",
+        sentence=f"{batch:,} sequences decode within {duration(tpot_s)} a token; {held}.",
+        scenario=planned(scenario, found, shards, best).model_copy(update={"batch": batch, "request_rate": None}),
+    )
+
+
+def longest_context(scenario: Scenario, *, tpot_s: float = math.inf, ttft_s: float = math.inf) -> Solved:
+    """Longest prompt plus output that fits at the scenario's batch, one by default, and keeps TPOT and TTFT, over all plans."""
+    found = resolve(scenario)
+    shards, _ = _plans(scenario, found)
+    batch, output = float(scenario.batch or 1), float(scenario.output_tokens)
+
+    def keeps(prompt: Array) -> NDArray[np.bool_]:
+        load = replace(workload([scenario]), prompt_tokens=prompt)
+        room = room_for(found.structure, shards, found.formats, found.machine, load)
+        times = service(found.structure, shards, found.formats, found.machine, batch, prompt, output)
+        in_time = (np.asarray(times.decode.expected_s) <= tpot_s) & (np.asarray(times.expected_ttft_s) <= ttft_s)
+        return in_time & (np.asarray(room.max_batch) >= batch)
+
+    prompts = _largest_whole(keeps, np.full(np.shape(shards.tensor), float(MOST_CONTEXT_TOKENS)))
+    best = int(np.argmax(prompts))
+    if prompts[best] < 1.0:
+        where = f"{scenario.devices} x {scenario.hardware} at batch {batch:,.0f}"
+        return _unsolved("context", "tokens", f"No prompt of {scenario.model} on {where} fits and keeps the promise")
+    prompt = int(prompts[best])
+    return Solved(
+        question="context",
+        value=float(prompt + scenario.output_tokens),
+        unit="tokens",
+        sentence=f"{prompt + scenario.output_tokens:,} tokens, {prompt:,} of them prompt; one more would not do.",
+        scenario=planned(scenario, found, shards, best).model_copy(
+            update={"batch": int(batch), "request_rate": None, "input_tokens": prompt}
+        ),
+    )
+
+
+def fewest_devices(query: SearchQuery) -> Solved:
+    """Fewest devices of one kind that keep a promise for a traffic: the cheapest deployment where all cost the same."""
+    if query.hardware is None or len(query.hardware) != 1:
+        raise InputError("The fewest devices are sought of one kind: name one hardware.")
+    if query.request_rate is None and query.concurrency is None:
+        query = query.model_copy(update={"concurrency": 1})
+    found = search(query.model_copy(update={"usd_per_device_hour": 1.0, "top": 1}))
+    if not found.winners:
+        return _unsolved("devices", "devices", found.losers[0].reason.removesuffix("."))
+    best = found.winners[0]
+    replicas = "" if best.replicas == 1 else f", {best.replicas} replicas of {best.devices_per_replica}"
+    return Solved(
+        question="devices",
+        value=float(best.devices),
+        unit="devices",
+        sentence=f"{best.devices:,} x {best.hardware_name} (weights {best.weights}){replicas}.",
+        scenario=best.scenario.model_copy(update={"usd_per_device_hour": None}),
+    )
+
+
+def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
+    """Memory bandwidth at which this load, its plan and everything else as they are, is expected to take just this TPOT."""
+    found, report = resolve(scenario), evaluate(scenario.model_copy(update={"request_rate": None}))
+    shard, context = _shard(report.plan), report.context_tokens
+
+    def step_s(bandwidth: float) -> float:
+        machine = replace(found.machine, bandwidth_bytes_per_s=bandwidth)
+        return float(decode_step(found.structure, shard, found.formats, machine, float(report.batch), context).expected_s)
+
+    rest = step_s(_FASTEST_BYTES_PER_S)
+    if rest >= tpot_s:
+        return _unsolved(
+            "bandwidth", "B/s", f"No bandwidth is enough: all else takes {duration(rest)}, and {duration(tpot_s)} is wanted"
+        )
+    low, high = 1.0, _FASTEST_BYTES_PER_S
+    for _ in range(_BISECTIONS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if step_s(middle) > tpot_s else (low, middle)
+    ratio = significant(high / found.machine.bandwidth_bytes_per_s)
+    return Solved(
+        question="bandwidth",
+        value=high,
+        unit="B/s",
+        sentence=f"{with_prefix(high, 'B/s')} per device, {ratio} times what {found.accelerator.name} has.",
+        scenario=planned(scenario, found, shard, 0).model_copy(update={"batch": report.batch, "request_rate": None}),
+    )
+
+
+def break_even_price(scenario: Scenario, *, input_usd_per_million: float, output_usd_per_million: float) -> Solved:
+    """Price of a device hour at which a request costs as much here as at an API: below it, self-hosting pays."""
+    report = evaluate(scenario.model_copy(update={"usd_per_device_hour": 1.0}))
+    at_one_usd = report.cost.usd_per_million_tokens
+    if at_one_usd is None:
+        return _unsolved("price", "USD/h", "The load does not fit, so that no price pays")
+    asked = float(
+        blended_usd_per_token(
+            input_usd_per_token=input_usd_per_million,
+            output_usd_per_token=output_usd_per_million,
+            n_input_tokens=scenario.input_tokens,
+            n_output_tokens=scenario.output_tokens,
+        )
+    )
+    price = asked / at_one_usd
+    return Solved(
+        question="price",
+        value=price,
+        unit="USD/h",
+        sentence=f"Self-hosting pays below {significant(price)} USD per device hour, all {scenario.devices:,} devices busy at "
+        f"{scenario.utilisation:.0%} with batches of {report.batch:,}.",
+        scenario=scenario.model_copy(update={"usd_per_device_hour": price}),
+    )
+
+
+def _largest_whole(keeps: Callable[[Array], NDArray[np.bool_]], most: Array) -> Array:
+    """The largest whole number up to ``most`` that keeps a condition, for every plan; 0 where 1 does not."""
+    return largest_kept(lambda n: keeps(np.maximum(n, 1.0)), np.zeros_like(most), np.floor(most) + 1.0)
+
+
+def _plans(scenario: Scenario, found: Resolved) -> tuple[Shard, Array]:
+    """Every legal plan, and the batch each has room for."""
+    shards = candidates(found.structure, found.request)
+    room = room_for(found.structure, shards, found.formats, found.machine, workload([scenario]))
+    return shards, np.broadcast_to(np.asarray(room.max_batch), np.shape(shards.tensor))
+
+
+def _shard(plan: Plan) -> Shard:
+    return Shard(
+        tensor=float(plan.tensor_parallel),
+        pipeline=float(plan.pipeline_parallel),
+        data=float(plan.data_parallel),
+        expert=float(plan.expert_parallel),
+        attention_data=float(plan.attention_data_parallel),
+    )
+
+
+def _unsolved(question: str, unit: str, why: str) -> Solved:
+    return Solved(question, None, unit, f"{why}.", None)

@@ -1,0 +1,124 @@
+"""Several years of owning beside several years of renting: cash of every year, and what it is worth today."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from roofline.answers.pricing import hourly_parts, market_price, outlay_usd
+from roofline.catalog.hardware import load_hardware
+from roofline.catalog.ownership import Owned, owned
+from roofline.errors import InputError, MissingFactError
+from roofline.formulas.ownership import present_frac
+from roofline.specs.ownership import Ownership
+from roofline.specs.scenario import Scenario
+from roofline.units import HOURS_PER_YEAR
+
+MOST_YEARS = 50
+_SAME_INSTANT = 1e-9
+
+
+@dataclass(frozen=True)
+class Year:
+    """Money paid in a year, USD; year 0 is the day of purchase, other years are paid at their end."""
+
+    year: int
+    outlay_usd: float
+    """Machines bought, less what the old ones fetch."""
+    running_usd: float
+    """Electricity, space and staff."""
+    own_usd: float
+    own_present_usd: float
+    own_cumulative_usd: float
+    """Not discounted."""
+    rent_usd: float | None
+    rent_present_usd: float | None
+    rent_cumulative_usd: float | None
+
+
+@dataclass(frozen=True)
+class MultiYear:
+    """A purchase over years; ``None`` where no rental is known."""
+
+    years: tuple[Year, ...]
+    own_present_usd: float
+    """Net present value of all payments."""
+    rent_present_usd: float | None
+    cheaper_from_year: int | None
+    """The first year at whose end less was paid in all for owning than for renting."""
+    basis: str
+
+
+def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
+    """What all devices of a scenario cost year by year, owned or rented at the market's price.
+
+    Machines are replaced at the end of their life; at the end of the horizon they are sold, on a straight line between outlay
+    and residual value.
+
+    Raises
+    ------
+    MissingFactError
+        No purchase price is known and none is given.
+    """
+    device = load_hardware(scenario.hardware)
+    found = owned(scenario.ownership or Ownership(), device, scenario.grid)
+    if found.price_usd is None and not found.power_only:
+        raise MissingFactError(f"no purchase price of {device.id} is known: give it as ownership price=25000.")
+    horizon = ceil(found.life_years.value) if n_years is None else n_years
+    if not 1 <= horizon <= MOST_YEARS:
+        raise InputError(f"years must lie between 1 and {MOST_YEARS}.")
+    market = market_price(device)
+    rent = market.usd_per_h * HOURS_PER_YEAR * scenario.devices if market.usd_per_h and market.kind == "rental" else None
+    years = _years(found, scenario.devices, horizon, rent)
+    ahead = (y.year for y in years if y.rent_cumulative_usd is not None and y.own_cumulative_usd < y.rent_cumulative_usd)
+    return MultiYear(
+        years=years,
+        own_present_usd=sum(y.own_present_usd for y in years),
+        rent_present_usd=None if rent is None else sum(y.rent_present_usd or 0.0 for y in years),
+        cheaper_from_year=next(ahead, None),
+        basis=f"owned at {found.capital_frac.value:.0%} a year; rented: {market.basis}",
+    )
+
+
+def _years(found: Owned, n_devices: int, horizon: int, rent: float | None) -> tuple[Year, ...]:
+    running = hourly_parts(found).running_usd_per_h * HOURS_PER_YEAR * n_devices
+    dealt = _deals(found, n_devices, horizon)
+    own_sum = rent_sum = 0.0
+    years = []
+    for year in range(horizon + 1):
+        deals = [(at, usd) for at, usd in dealt if max(0, ceil(at - _SAME_INSTANT)) == year]
+        outlay, paid = sum(usd for _, usd in deals), running if year else 0.0
+        rented = None if rent is None else rent * bool(year)
+        own_sum, rent_sum = own_sum + outlay + paid, rent_sum + (rented or 0.0)
+        worth = _present(found, year)
+        years.append(
+            Year(
+                year=year,
+                outlay_usd=outlay,
+                running_usd=paid,
+                own_usd=outlay + paid,
+                own_present_usd=sum(usd * _present(found, at) for at, usd in deals) + paid * worth,
+                own_cumulative_usd=own_sum,
+                rent_usd=rented,
+                rent_present_usd=None if rented is None else rented * worth,
+                rent_cumulative_usd=None if rented is None else rent_sum,
+            )
+        )
+    return tuple(years)
+
+
+def _deals(found: Owned, n_devices: int, horizon: int) -> list[tuple[float, float]]:
+    """Purchases and sales: when, in years, and what is paid; nothing for a machine that is there already."""
+    if found.power_only:
+        return []
+    outlay, life, kept = outlay_usd(found) * n_devices, found.life_years.value, found.residual_frac.value
+    deals, bought = [(0.0, outlay)], 0.0
+    while bought + life < horizon - _SAME_INSTANT:
+        bought += life
+        deals += [(bought, -kept * outlay), (bought, outlay)]
+    age = min(1.0, (horizon - bought) / life)
+    return [*deals, (float(horizon), -outlay * (1.0 - (1.0 - kept) * age))]
+
+
+def _present(found: Owned, years: float) -> float:
+    return float(present_frac(discount_frac=found.capital_frac.value, n_years=years))

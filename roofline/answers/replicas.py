@@ -1,0 +1,181 @@
+"""One device with one weight format: every plan of a replica and every batch of a ladder, as arrays.
+
+A replica is the smallest system that runs a plan. It is full when requests arrive as fast as its batch leaves:
+
+    r = B / (G t + B T / g),    TPOT = t / (1 - r T / g)
+
+B is the batch, t the step, G the output, T the time of a prompt in one of g attention groups: decode gets what prefill
+leaves of every second, and n replicas serve n times the rate at n times the cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roofline.answers.bisection import Array
+from roofline.answers.economics import device_price
+from roofline.answers.resolve import Resolved
+from roofline.answers.speeds import band_end_s, decode_share
+from roofline.formulas.cost import rental_usd_per_token
+from roofline.performance.memory import footprint
+from roofline.performance.serving import Service, service
+from roofline.performance.sharding import Shard, replica_plans
+from roofline.performance.weights import weight_bytes
+from roofline.specs.scenario import Scenario
+from roofline.specs.search import AS_STORED, SearchQuery
+from roofline.units import PER_MILLION, SECONDS_PER_HOUR
+
+_NARROW: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
+    "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
+    "cpu": (("q8_0", None), ("q4_k_m", None)),
+}
+"""Formats tried beside the stored one by kind of engine, each with the unit that it asks for."""
+_NARROWER_FRAC = 0.97
+"""A format counts as narrower where the weights take less than this share of the stored bytes."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Full replicas: plans by rows, batches by columns; fields of a plan alone have one column."""
+
+    devices: Array
+    batch: Array
+    step_s: Array
+    request_rate: Array
+    tpot_s: Array
+    promised_ttft_s: Array
+    """The time that a promise is held against: expected, or at the slow end of its band."""
+    promised_tpot_s: Array
+
+
+@dataclass(frozen=True)
+class Option:
+    """A device and a weight format to choose, with the plans that hold at least one sequence."""
+
+    scenario: Scenario
+    found: Resolved
+    shard: Shard
+    """Plans as a column."""
+    max_batch: Array
+    usd_per_h: float | None
+    """Of one device."""
+
+    def plans(self, index: NDArray[np.int64]) -> Shard:
+        """Some of the plans."""
+        return self.shard.over(lambda values: np.asarray(values)[index])
+
+    def scenario_at(self, plan: int, request_rate: float) -> Scenario:
+        """One replica under a plan and a rate: what `evaluate` is asked to get the same numbers."""
+        scenario = planned(self.scenario, self.found, self.shard, plan)
+        devices = int(np.asarray(self.shard.devices_used)[plan, 0])
+        return scenario.model_copy(update={"devices": devices, "request_rate": request_rate})
+
+
+def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> Scenario:
+    """A scenario with one of many plans."""
+    shard = shards.over(lambda values: float(np.asarray(values).reshape(-1)[index]))
+    return scenario.model_copy(
+        update={
+            "tensor_parallel": int(shard.tensor),
+            "pipeline_parallel": int(shard.pipeline),
+            "data_parallel": int(shard.data),
+            "expert_parallel": None if found.structure.routing is None else int(shard.expert),
+            "attention_data_parallel": bool(shard.attention_data),
+        }
+    )
+
+
+def weight_formats(found: Resolved) -> tuple[str | None, ...]:
+    """As stored, and the narrower formats that are usual with this engine and that the device has units for."""
+    stored = weight_bytes(found.model, None)
+    narrow = (name for name, dtype in _NARROW[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
+    return (None, *(name for name in narrow if weight_bytes(found.model, name) < _NARROWER_FRAC * stored))
+
+
+def named_formats(query: SearchQuery) -> tuple[str | None, ...]:
+    """The formats a person listed."""
+    return tuple(dict.fromkeys(None if name == AS_STORED else name for name in query.weights or ()))
+
+
+def option(query: SearchQuery, scenario: Scenario, found: Resolved) -> Option | None:
+    """The plans of a device and format that hold one sequence; None where none does."""
+    every = replica_plans(found.structure, query.most_devices, found.engine.splits_tensors)
+    prompt, whole = float(query.input_tokens), float(query.input_tokens + query.output_tokens)
+    room = footprint(found.structure, whole, prompt, every, found.formats, found.machine)
+    most = np.broadcast_to(np.asarray(room.max_batch), np.shape(every.tensor))
+    holds = np.flatnonzero(most >= 1.0)
+    if not holds.size:
+        return None
+    shard = every.over(lambda values: np.asarray(values)[holds, None])
+    price = device_price(scenario, found.price).usd_per_h
+    return Option(scenario, found, shard, most[holds, None], price)
+
+
+def ladder(max_batch: Array) -> Array:
+    """Batches tried of each plan: powers of two, and the most that fit, repeated where the ladder goes on for others."""
+    rungs = 2.0 ** np.arange(np.ceil(np.log2(np.max(max_batch))) + 1.0)
+    return np.minimum(rungs, max_batch)
+
+
+def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> Points:
+    """Times and rates of full replicas under every plan and batch."""
+    prompt, output = float(query.input_tokens), float(query.output_tokens)
+    times = service(found.structure, shard, found.formats, found.machine, batch, prompt, output)
+    groups, step = np.asarray(shard.groups), np.asarray(times.decode.expected_s)
+    prompt_s = np.asarray(times.expected_prompt_s)
+    rate = batch / (output * step + batch * prompt_s / groups)
+    tpot = step / decode_share(rate, prompt_s, groups)
+    ttft = np.asarray(times.expected_ttft_s)
+    held_ttft, held_tpot = (ttft, tpot) if not query.holds_band else _slow_end(times, found, rate, groups)
+    return Points(
+        np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot)
+    )
+
+
+def _slow_end(times: Service, found: Resolved, rate: Array, groups: Array) -> tuple[Array, Array]:
+    """TTFT and TPOT at the slow end of the prediction band."""
+    prefill, decode = found.engine.prefill_time_band[1], found.engine.decode_time_band[1]
+    prompt_s = band_end_s(times.expected_prompt_s, times.limit_prompt_s, prefill)
+    step_s = band_end_s(times.decode.expected_s, times.decode.limit_s, decode)
+    ttft = np.asarray(band_end_s(times.expected_ttft_s, times.limit_ttft_s, prefill))
+    return ttft, np.asarray(step_s / decode_share(rate, prompt_s, groups))
+
+
+def meets(query: SearchQuery, at: Points) -> NDArray[np.bool_]:
+    """Where a promise is kept."""
+    return (at.promised_ttft_s <= query.promised_ttft_s) & (at.promised_tpot_s <= query.promised_tpot_s)
+
+
+def capacity(query: SearchQuery, at: Points) -> Array:
+    """What one replica carries of the traffic: sequences in flight where those are given, else requests a second."""
+    return at.batch if query.concurrency is not None else at.request_rate
+
+
+def n_replicas(query: SearchQuery, carried: Array) -> Array:
+    """Replicas that carry the traffic; one where no traffic is given."""
+    traffic = query.concurrency if query.concurrency is not None else query.request_rate
+    if traffic is None:
+        return np.ones_like(carried)
+    return np.maximum(1.0, np.ceil(traffic / carried))
+
+
+def bill_usd(query: SearchQuery, devices: Array, carried: Array, usd_per_device_h: float) -> Array:
+    """What is compared: USD an hour for the whole traffic; without traffic, USD per million tokens of a full replica."""
+    per_hour = n_replicas(query, carried) * devices * usd_per_device_h
+    if query.has_traffic:
+        return per_hour
+    tokens = float(query.input_tokens + query.output_tokens)
+    return per_hour / (carried * SECONDS_PER_HOUR * tokens) * PER_MILLION
+
+
+def output_usd_per_million(at: Points, usd_per_device_h: float) -> Array:
+    """Price of a million output tokens of a full replica: the device time of decode."""
+    return PER_MILLION * np.asarray(
+        rental_usd_per_token(
+            n_devices=at.devices, price_usd_per_h=usd_per_device_h, tokens_per_s=at.batch / at.step_s, utilisation_frac=1.0
+        )
+    )

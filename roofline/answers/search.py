@@ -1,0 +1,147 @@
+"""The cheapest way to keep a promise: hardware, devices, replicas, plan, formats and batch.
+
+Every device with every weight format is one pass over arrays: plans of a replica times a ladder of batches. A deployment is
+replicas of one plan, so that its cost for a traffic depends on what one replica carries.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from roofline.answers.deployments import deployment
+from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
+from roofline.answers.found import Search
+from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
+from roofline.answers.picking import Chosen, Pick, cheapest, pick
+from roofline.answers.pricing import market_price
+from roofline.answers.replicas import Option, ladder, meets, named_formats, option, points, weight_formats
+from roofline.answers.resolve import Resolved, resolved
+from roofline.catalog.hardware import hardware_ids, load_hardware
+from roofline.catalog.models import load_model
+from roofline.errors import MissingFactError
+from roofline.specs.hardware import Accelerator
+from roofline.specs.model import ModelSpec
+from roofline.specs.scenario import Scenario
+from roofline.specs.search import SearchQuery
+
+
+def search(query: SearchQuery) -> Search:
+    """The cheapest deployments that keep a promise, the frontier of speed against cost, and why each loser lost.
+
+    Times are those of `evaluate` at a request rate: prefill takes its share of every second, TTFT has no queueing. A promise
+    is held as expected, or from the 90th percentile on at the slow end of the prediction band. Plans are all legal ones of a
+    replica; batches powers of two and the most that fit, and for the winners the largest that keeps the promise.
+
+    Raises
+    ------
+    RooflineError
+        Something that does not exist or cannot be is named: one sentence says what would be right.
+    """
+    start = time.perf_counter()
+    devices = _devices(query)
+    scan = _scanned(query, devices)
+    chosen = cheapest(query, (p for p in scan.picks if p is not None), query.top)
+    winners = tuple(deployment(query, c) for c in chosen[: query.top])
+    tried = tuple(_tried(query, scan, device, chosen) for device in devices)
+    nearest = None
+    if not winners and scan.standings:
+        nearest = deployment(query, min(scan.standings, key=lambda s: s.excess).nearest)
+    return Search(
+        query=query,
+        sentence=sentence(query, winners, nearest),
+        notes=notes(query, winners),
+        winners=winners,
+        cost_frontier=frontier_points(scan.cost_edge, scan.options),
+        throughput_frontier=frontier_points(scan.rate_edge, scan.options),
+        losers=losers(query, tried, winners, chosen[0].usd if chosen else np.nan),
+        nearest=nearest,
+        n_hardware=len(devices),
+        n_options=sum(len(device.formats) for device in devices),
+        n_plans=sum(option.max_batch.size for option in scan.options),
+        n_points=scan.n_points,
+        seconds=time.perf_counter() - start,
+    )
+
+
+@dataclass(frozen=True)
+class _Device:
+    """One device with the formats to try, or the fact that is missing."""
+
+    accelerator: Accelerator
+    formats: tuple[tuple[Scenario, Resolved], ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """Every option that fits, after its pass."""
+
+    options: tuple[Option, ...]
+    standings: tuple[Standing, ...]
+    picks: tuple[Pick | None, ...]
+    cost_edge: Edge
+    rate_edge: Edge
+    n_points: int
+
+
+def _devices(query: SearchQuery) -> tuple[_Device, ...]:
+    """What there is to choose from, each device once."""
+    model = load_model(query.model)
+    names = hardware_ids(query.announced) if query.hardware is None else query.hardware
+    named = {name: load_hardware(name) for name in names}
+    found = {accelerator.id: _device(query, model, name, accelerator) for name, accelerator in named.items()}
+    return tuple(found.values())
+
+
+def _device(query: SearchQuery, model: ModelSpec, name: str, accelerator: Accelerator) -> _Device:
+    def at(weights: str | None) -> tuple[Scenario, Resolved]:
+        scenario = query.scenario(name, weights)
+        return scenario, resolved(scenario, model, accelerator)
+
+    try:
+        if query.weights is not None:
+            return _Device(accelerator, tuple(at(weights) for weights in named_formats(query)))
+        stored = at(None)
+        return _Device(accelerator, (stored, *(at(weights) for weights in weight_formats(stored[1])[1:])))
+    except MissingFactError as error:
+        return _Device(accelerator, (), str(error))
+
+
+def _scanned(query: SearchQuery, devices: Sequence[_Device]) -> _Scan:
+    """One pass over arrays per device and format."""
+    options: list[Option] = []
+    standings: list[Standing] = []
+    picks: list[Pick | None] = []
+    cost_edge, rate_edge, n_points = no_edge(), no_edge(), 0
+    for scenario, found in (entry for device in devices for entry in device.formats):
+        item = option(query, scenario, found)
+        if item is None:
+            continue
+        at = points(query, found, item.shard, ladder(item.max_batch))
+        keeps = meets(query, at)
+        every = sheet(len(options), item, at, keeps, query.output_tokens)
+        cost_edge, rate_edge = extended(cost_edge, "usd", every), extended(rate_edge, "per_device", every)
+        options.append(item)
+        standings.append(standing(query, item, at, keeps))
+        picks.append(pick(query, item, at, keeps))
+        n_points += keeps.size
+    return _Scan(tuple(options), tuple(standings), tuple(picks), cost_edge, rate_edge, n_points)
+
+
+def _tried(query: SearchQuery, scan: _Scan, device: _Device, chosen: Sequence[Chosen]) -> Tried:
+    """A device with all that its options came to."""
+    mine = [n for n, item in enumerate(scan.options) if item.found.accelerator.id == device.accelerator.id]
+    exact = {id(c.option): c.usd for c in chosen}
+    usd = [exact.get(id(p.option), p.rung_usd) for p in (scan.picks[n] for n in mine) if p is not None]
+    return Tried(
+        accelerator=device.accelerator,
+        formats=tuple(found.formats.weights_label for _, found in device.formats),
+        standings=tuple(scan.standings[n] for n in mine),
+        problem=device.problem,
+        price_basis=market_price(device.accelerator).basis,
+        usd=min(usd, default=None),
+    )

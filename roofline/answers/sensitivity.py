@@ -1,0 +1,125 @@
+"""How an answer moves with each assumption: every one over its range, the others held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from roofline.answers.economics import device_price
+from roofline.answers.evaluate import evaluate
+from roofline.answers.pricing import ownership_price
+from roofline.answers.report import Report
+from roofline.answers.resolve import resolve
+from roofline.catalog.hardware import load_hardware, rental_span_usd_per_h
+from roofline.catalog.ownership import Owned, owned
+from roofline.specs.ownership import Ownership
+from roofline.specs.scenario import Scenario
+
+_WORDS: dict[str, str] = {
+    "price_usd": "purchase price",
+    "power_w": "power of a device",
+    "overhead_frac": "server and network",
+    "life_years": "life",
+    "residual_frac": "residual value",
+    "capital_frac": "cost of capital",
+    "host_w": "power of the server",
+    "pue": "PUE",
+    "usd_per_kwh": "electricity price",
+    "hosting_usd_per_kw_month": "space",
+    "staff_frac": "staff and repair",
+}
+"""Assumptions of an owned hour -> words."""
+_USE_SPAN = 2.0
+"""Utilisation is varied between half of what is given and twice as much, at most all the time."""
+
+
+@dataclass(frozen=True)
+class Swing:
+    """One bar of a tornado: an assumption over its range, and the answer at both ends."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    at_low: float
+    """The answer where the assumption is at its low end."""
+    at_high: float
+    source: str
+
+    @property
+    def width(self) -> float:
+        """How far the answer moves."""
+        return abs(self.at_high - self.at_low)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """An answer and what moves it, the widest swing first."""
+
+    answer: str
+    unit: str
+    value: float | None
+    swings: tuple[Swing, ...]
+
+
+def widest_first(swings: Iterable[Swing]) -> tuple[Swing, ...]:
+    """Those that move the answer, in order of how far."""
+    return tuple(sorted((s for s in swings if s.width > 0.0), key=lambda s: -s.width))
+
+
+def sensitivity(scenario: Scenario) -> Sensitivity:
+    """USD per million output tokens, as used, against utilisation, speed and every part of the price."""
+    report = evaluate(scenario)
+    usd = report.cost.usd_per_million_output_tokens
+    swings = [] if usd is None else [*_use(scenario, usd), *_speed(report, usd), *_price(scenario, usd)]
+    return Sensitivity("price of a million output tokens", "USD", usd, widest_first(swings))
+
+
+def _use(scenario: Scenario, usd: float) -> list[Swing]:
+    use = scenario.utilisation
+    low, high = use / _USE_SPAN, min(1.0, use * _USE_SPAN)
+    return [Swing("utilisation", use, low, high, "of the time", usd * use / low, usd * use / high, "half to twice yours")]
+
+
+def _speed(report: Report, usd: float) -> list[Swing]:
+    """Engines differ: the band of expected speed."""
+    low, high = report.cost.usd_per_million_output_tokens_low, report.cost.usd_per_million_output_tokens_high
+    if low is None or high is None:
+        return []
+    slow, mean, fast = (
+        float(times.output_tokens_per_s) for times in (report.expected_low, report.expected, report.expected_high)
+    )
+    return [Swing("output speed", mean, slow, fast, "tokens/s", high, low, "band of expected times")]
+
+
+def _price(scenario: Scenario, usd: float) -> list[Swing]:
+    found = resolve(scenario)
+    price = device_price(scenario, found.price)
+    if price.usd_per_h is None or price.usd_per_h <= 0 or price.kind == "yours":
+        return []
+    if price.kind == "rental":
+        span = rental_span_usd_per_h(load_hardware(scenario.hardware), scenario.rental) or (price.usd_per_h, price.usd_per_h)
+        cheap, dear = (usd * end / price.usd_per_h for end in span)
+        return [Swing("rental price", price.usd_per_h, *span, "USD/h", cheap, dear, price.basis)]
+    parts = owned(scenario.ownership or Ownership(), found.accelerator, scenario.grid)
+    return [
+        Swing(
+            name=word,
+            value=part.value,
+            low=part.low,
+            high=part.high,
+            unit=part.unit,
+            at_low=usd * _usd_per_h(parts, name, part.low) / price.usd_per_h,
+            at_high=usd * _usd_per_h(parts, name, part.high) / price.usd_per_h,
+            source=part.source,
+        )
+        for name, word in _WORDS.items()
+        for part in (getattr(parts, name),)
+        if part is not None
+    ]
+
+
+def _usd_per_h(parts: Owned, name: str, value: float) -> float:
+    part = replace(getattr(parts, name), value=value)
+    return ownership_price(replace(parts, **{name: part})).usd_per_h or 0.0

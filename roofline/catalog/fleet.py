@@ -1,0 +1,61 @@
+"""What a fleet is assumed to be asked: a person's figures, completed by defaults that name their source."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+
+from roofline.catalog.ownership import Part
+from roofline.specs.fleet import FleetScenario
+
+CALL = ("input_tokens", "output_tokens", "prefix_hit")
+"""What is assumed of a call: fields of the replica."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """Every assumption of a fleet, settled."""
+
+    weekly_users: Part
+    messages: Part
+    agent_share: Part
+    agent_calls: Part
+    result_hit: Part
+    small_share: Part
+    prefix_hit: Part
+    input_tokens: Part
+    output_tokens: Part
+    peak: Part
+    burst: Part
+    busy: Part
+    spares: Part
+    speed: Part
+    rack_kw: Part
+
+
+@cache
+def fleet_defaults() -> dict[str, Part]:
+    """The default of every assumption."""
+    text = (resources.files("roofline.catalog") / "data" / "fleet.csv").read_text(encoding="utf-8")
+    return {
+        row["name"]: Part(float(row["value"]), float(row["low"]), float(row["high"]), row["unit"], row["source"])
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def assumed(asked: FleetScenario) -> Assumed:
+    """A person's figures, the rest by default.
+
+    What a call is like is the replica's own; a small model that is not there has no share.
+    """
+    return Assumed(**{item.name: _part(asked, item.name) for item in fields(Assumed)})
+
+
+def _part(asked: FleetScenario, name: str) -> Part:
+    default = fleet_defaults()[name]
+    if name == "small_share" and asked.small_model is None:
+        return Part(0.0, 0.0, 0.0, default.unit, "no small model")
+    given = getattr(asked.replica if name in CALL else asked, name)
+    return default if given is None or given == default.value else Part.own(float(given), default.unit)

@@ -9,10 +9,10 @@ st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initi
 show(
     (
         Sheet("Calculator", "", calculator.draw),
-        Sheet("Model", "model", model_page.draw),
         Sheet("Dense and experts", "experts", experts_page.draw),
+        Sheet("Model", "model", model_page.draw),
+        Sheet("Accuracy", "accuracy", accuracy_page.draw),
         Sheet("Catalogue", "catalogue", catalogue_page.draw),
         Sheet("Formulas", "formulas", formulas_page.draw),
-        Sheet("Accuracy", "accuracy", accuracy_page.draw),
     )
 )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from roofline.answers.anatomy import ExpertCurve, expert_curve
 from roofline.answers.curves import shard_of
-from roofline.answers.placing import settled
 from roofline.answers.report import Report
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.sweep import loads_table
@@ -98,7 +97,7 @@ class Mixture:
     worst_tokens: float
     """Where that ratio is largest."""
     speeds: tuple[Speed, ...]
-    """None where parts of the model lie on unlike machines; so with ``shared``."""
+    """Empty where parts of the model lie on unlike machines; so is ``shared``."""
     per_device: float
     """Sequences that each device brings."""
     can_share: bool
@@ -108,7 +107,7 @@ class Mixture:
 
 def mixture(report: Report) -> Mixture | None:
     """The expert side of a report; ``None`` where the model is dense."""
-    scenario, _ = settled(report.scenario)
+    scenario = report.scenario.model_copy(update={"offload": report.offload})
     found = resolve(scenario)
     routing = found.structure.routing
     if routing is None:
@@ -233,11 +232,12 @@ def _shared(report: Report, found: Resolved, ways: int, per_device: float) -> Sh
         found.request, devices=ways, tensor=1, pipeline=1, data=ways, expert=spreading, attention_data=None, context=1
     )
     (rate,) = _rates(report, replace(found, request=request), [batch])
+    rows = ledger(found.structure, load, (load,), shard, found.formats)
     return Shared(
         devices=ways,
         experts_each=routing.n_experts / ways,
         tokens=tokens,
         tokens_per_touched=float(each),
-        read_bytes=float(sum(float(op.weight_bytes) for op in ledger(found.structure, load, (load,), shard, found.formats))),
+        read_bytes=sum((float(op.weight_bytes) for op in rows), 0.0),
         tokens_per_s_per_device=None if rate is None else rate / ways,
     )

@@ -181,11 +181,6 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     )
 
 
-def _routed_tokens(load: Load, shard: Shard) -> Floats:
-    """Tokens that meet one set of experts."""
-    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
-
-
 def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     """Adapters, one of n for each sequence, chosen evenly: those that some sequence of the step uses are read once.
 

@@ -118,7 +118,7 @@ def test_figures_ring_the_scenario_and_say_it(deepseek) -> None:
     assert [ring["x"] for ring in rings] == [[deepseek.met], [deepseek.met]]
     assert rings[0]["y"][0] / rings[1]["y"][0] == pytest.approx(deepseek.read_ratio)
     assert "times as much as a dense model" in reads_alt(deepseek)
-    assert "64 tokens, each with 8 of 256" in experts_alt(deepseek.curve, deepseek.met)
+    assert f"{deepseek.met:,.0f} tokens, each with 8 of 256" in experts_alt(deepseek.curve, deepseek.met)
     load = experts_figure(deepseek.curve, deepseek.met, Look(), Filling(deepseek.filling_tokens, deepseek.saturating_tokens))
     assert "enough: 296" in [note["text"] for note in load["layout"]["annotations"]]
 

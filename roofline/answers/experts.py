@@ -19,12 +19,12 @@ from roofline.performance.counts import ParameterCounts, parameter_counts
 from roofline.performance.ledger import Load, ledger, met_tokens
 from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload
+from roofline.performance.served import served_structure
 from roofline.performance.serving import decode_load, mean_context_tokens
-from roofline.performance.sharding import Request, Shard
+from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure, structure
 from roofline.specs.model import Block, ModelSpec
 
-_ALONE = Shard(1.0, 1.0, 1.0, 1.0, 0.0)
 _LEAST_DOUBLINGS, _MOST_DOUBLINGS = 10, 20
 _POINTS_PER_DOUBLING = 4
 _BATCHES = (1, 8, 64, 512, 4096)
@@ -97,6 +97,7 @@ class Mixture:
     worst_tokens: float
     """Where that ratio is largest."""
     speeds: tuple[Speed, ...]
+    """Empty where parts of the model lie on unlike machines; so is ``shared``."""
     per_device: float
     """Sequences that each device brings."""
     can_share: bool
@@ -106,13 +107,15 @@ class Mixture:
 
 def mixture(report: Report) -> Mixture | None:
     """The expert side of a report; ``None`` where the model is dense."""
-    found = resolve(report.scenario.model_copy(update={"offload": report.offload}))
+    scenario = report.scenario.model_copy(update={"offload": report.offload})
+    found = resolve(scenario)
     routing = found.structure.routing
     if routing is None:
         return None
     n, k = routing.n_experts, routing.n_active
-    shard = shard_of(report.plan, report.scenario) if found.box is None else WHOLE
-    met = float(met_tokens(decode_load(float(report.batch), report.context_tokens, shard), shard))
+    shard = WHOLE if found.box is not None else shard_of(report.plan, scenario)
+    step = decode_load(float(report.batch), report.context_tokens, shard, found.structure.shortcuts)
+    met = float(met_tokens(step, shard))
     tokens = _tokens(report.critical_batch_with_experts, met)
     reads = Reads(
         experts=read_bytes(found.structure, tokens, found) / tokens,
@@ -137,10 +140,10 @@ def mixture(report: Report) -> Mixture | None:
         read_ratio=float(ratio[tokens == met][0]),
         worst_ratio=float(ratio.max()),
         worst_tokens=float(tokens[int(ratio.argmax())]),
-        speeds=_speeds(report, found),
+        speeds=() if found.box is not None else _speeds(report, found),
         per_device=per_device,
         can_share=found.request.splits_tensors,
-        shared=tuple(_shared(report, found, ways, per_device) for ways in _ways(n)),
+        shared=() if found.box is not None else tuple(_shared(report, found, ways, per_device) for ways in _ways(n)),
     )
 
 
@@ -158,7 +161,7 @@ def dense_twin(model: ModelSpec, *, all_experts: bool = False) -> ModelSpec:
 def read_bytes(terms: Structure, tokens: NDArray[np.float64], found: Resolved) -> NDArray[np.float64]:
     """Weights that one set reads in a decode step of so many tokens."""
     load = Load(n_sequences=tokens, n_new=1.0, n_cached=0.0, stage_tokens=tokens)
-    rows = ledger(terms, load, (load,), _ALONE, found.formats)
+    rows = ledger(terms, load, (load,), WHOLE, found.formats)
     return np.asarray(sum((np.broadcast_to(op.weight_bytes, tokens.shape) for op in rows), np.zeros(tokens.shape)))
 
 
@@ -189,7 +192,8 @@ def _speeds(report: Report, found: Resolved) -> tuple[Speed, ...]:
     batches = sorted({*_BATCHES, report.batch})
     twin = dense_twin(found.model)
     open_request = replace(found.request, expert=None)
-    dense = replace(found, model=twin, structure=_terms(twin, found), request=open_request)
+    terms = served_structure(report.scenario, twin, found.formats.weights_id)
+    dense = replace(found, model=twin, structure=terms, request=open_request)
     columns = [_rates(report, which, batches) for which in (found, dense)]
     return tuple(Speed(*row) for row in zip(batches, *columns, strict=True))
 
@@ -223,7 +227,10 @@ def _shared(report: Report, found: Resolved, ways: int, per_device: float) -> Sh
     load = decode_load(batch, context, shard)
     tokens = float(met_tokens(load, shard))
     each = tokens_per_touched_expert(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
-    request = Request(ways, 1, 1, ways, ways if ways > 1 else None, None, found.request.splits_tensors)
+    spreading = ways if ways > 1 else None
+    request = replace(
+        found.request, devices=ways, tensor=1, pipeline=1, data=ways, expert=spreading, attention_data=None, context=1
+    )
     (rate,) = _rates(report, replace(found, request=request), [batch])
     rows = ledger(found.structure, load, (load,), shard, found.formats)
     return Shared(

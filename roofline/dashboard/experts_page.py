@@ -14,6 +14,7 @@ from roofline.dashboard import state
 from roofline.dashboard.calculator import refused
 from roofline.dashboard.details import FIGURE_PX, chart_config
 from roofline.dashboard.experts_words import (
+    UNLIKE,
     cards,
     curve_frame,
     dense_cards,
@@ -73,11 +74,19 @@ def _experts(found: Mixture, look: Look) -> None:
         figure, config = as_figure(reads_figure(found, look)), chart_config(look, "reads")
         st.plotly_chart(figure, theme=None, key="reads_chart", config=config, alt=reads_alt(found))
     st.download_button("Download both as CSV", partial(_csv, found), "experts.csv", "text/csv", on_click="ignore")
+    if found.speeds:
+        _speeds(found)
+    else:
+        st.html(_text(UNLIKE))
+    _offer("Dense models that use about as many parameters a token", found.parameters.active, "dense")
+
+
+def _speeds(found: Mixture) -> None:
+    """What it comes to: against a dense model, and by how many devices share the experts."""
     twin = heading("Against a dense model of the same active size", _TWIN_KEY)
     st.html(twin + _text(speed_sentence(found)) + speed_table(found))
     shared = heading("What expert parallelism does", _SHARED_KEY)
     st.html(shared + _text(shared_sentence(found)) + shared_table(found))
-    _offer("Dense models that use about as many parameters a token", found.parameters.active, "dense")
 
 
 def _csv(found: Mixture) -> bytes:

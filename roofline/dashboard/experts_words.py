@@ -9,6 +9,7 @@ from roofline.answers.report import Report
 from roofline.dashboard.text import count_words, esc, gb, table
 from roofline.figures.words import sig
 
+UNLIKE = "Parts of this model lie in host memory or on unlike devices: speeds, which divide it evenly, are not compared here."
 _PERCENT = 100.0
 
 

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from roofline.dashboard.experts_words import UNLIKE
 from roofline.dashboard.shell import FAULT
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -76,6 +77,13 @@ def test_every_load_gets_an_answer_in_words(query) -> None:
     assert not app.exception
     assert FAULT not in html(app)
     assert not re.search(r"\bnan\b|\bn/a\b|>None<", html(app))
+
+
+def test_experts_in_host_memory_are_laid_open_without_the_comparison() -> None:
+    app = opened(model="gpt-oss-120b", hw="rtx4090", n="1", batch="1", host="epyc-9654", off="experts")
+    assert not app.exception
+    assert UNLIKE in html(app)
+    assert len(app.get("plotly_chart")) == 2
 
 
 def test_a_scenario_without_an_answer_is_refused_like_anywhere() -> None:

@@ -27,7 +27,7 @@ def mixed(model: str = "deepseek-v3", hardware: str = "h100-sxm", devices: int =
 
 @pytest.fixture(scope="module")
 def deepseek() -> Mixture:
-    return mixed()
+    return mixed(tensor_parallel=8, pipeline_parallel=2)
 
 
 def test_a_dense_model_is_no_mixture() -> None:

@@ -1,4 +1,4 @@
-"""Budgets that people feel: import, one estimate, a sweep, in processor time. Bars are three times the budget, for slow machines."""
+"""Budgets that people feel: import, one estimate, a sweep, in processor time. Bars are three times the budget."""
 
 from __future__ import annotations
 

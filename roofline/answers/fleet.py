@@ -16,7 +16,7 @@ from roofline.answers.fleet_report import FleetReport, Site
 from roofline.answers.fleet_steps import assumption_lines, chain, sentence
 from roofline.answers.fleet_supply import Carried, capacity, carried, rates, replicas_needed, site
 from roofline.answers.sensitivity import Swing, widest_first
-from roofline.catalog.fleet import CALL, Assumed, assumed
+from roofline.catalog.fleet import CALL, Assumed, assumed, settled
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR, PER_MILLION, SECONDS_PER_DAY, SECONDS_PER_HOUR
@@ -40,11 +40,14 @@ class Pool:
 def fleet(asked: FleetScenario) -> FleetReport:
     """Devices, racks, power, money and waiting of a fleet, with the chain of steps and what moves the answer.
 
+    Where the replica does not state a prompt, an output or a share found in a cache, those of the assumed call are taken.
+
     Raises
     ------
     RooflineError
         The replica names something that does not exist or cannot be.
     """
+    asked = settled(asked)
     found, measured = assumed(asked), cache(rates)
 
     @cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from roofline.answers.pricing import hourly_parts, market_price, outlay_usd
-from roofline.catalog.hardware import load_hardware
+from roofline.catalog.boxes import load_box
 from roofline.catalog.ownership import Owned, owned
 from roofline.errors import InputError, MissingFactError
 from roofline.formulas.ownership import present_frac
@@ -60,7 +60,7 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
     MissingFactError
         No purchase price is known and none is given.
     """
-    device = load_hardware(scenario.hardware)
+    device = load_box(scenario.hardware)
     found = owned(scenario.ownership or Ownership(), device, scenario.grid)
     if found.price_usd is None and not found.power_only:
         raise MissingFactError(f"no purchase price of {device.id} is known: give it as ownership price=25000.")

@@ -1,0 +1,123 @@
+"""What moves an answer most: one bar an assumption, the widest on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from roofline.answers.sensitivity import Sensitivity, Swing
+from roofline.figures.labels import CHARACTER_FRAC
+from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
+from roofline.figures.words import sig
+
+MOST_BARS = 10
+_ROW_PX, _AROUND_PX = 34, 76
+_ROOM = 0.3
+"""Of the span of all bars, on both sides, for the words at their ends."""
+_LONGEST_NAME = 26
+_SHORT_UNITS = {
+    "share of the device price": "of the price",
+    "share of the outlay": "of the outlay",
+    "share of the outlay a year": "of the outlay",
+    "USD per kW and month": "USD/kW",
+    "of the time": "",
+    "ratio": "",
+    "years": "years",
+}
+"""Units of assumptions that are too long for the end of a bar."""
+
+
+def tornado_figure(found: Sensitivity, look: Look) -> Spec:
+    """The answer where every assumption is at the low and at the high end of its range, the others held."""
+    swings = found.swings[:MOST_BARS]
+    centre = found.value or 0.0
+    names = [safe(_short(swing.name)) for swing in swings]
+    palette = look.palette
+    ends = [value for swing in swings for value in (swing.at_low, swing.at_high)] or [centre]
+    span = max(*ends, centre) - min(*ends, centre)
+    room = (_ROOM * (1.6 if look.compact else 1.0)) * (span or abs(centre) or 1.0)
+    layout = base_layout(look, height=_AROUND_PX + _ROW_PX * max(1, len(swings)), left=_left(names, look))
+    layout["margin"] = {**layout["margin"], "l": _left(names, look), "t": 8}
+    layout["barmode"] = "overlay"
+    layout["bargap"] = 0.34
+    title = axis_title(look, ", ".join(filter(None, (f"{found.answer[:1].upper()}{found.answer[1:]}", found.unit))))
+    layout["xaxis"] = axis(look, range=[min(*ends, centre) - room, max(*ends, centre) + room], title=title, nticks=5)
+    layout["yaxis"] = axis(look, autorange="reversed", showgrid=False, ticks="", fixedrange=True)
+    layout["yaxis"]["tickfont"] = {"size": look.font_px, "color": palette.text}
+    layout["shapes"] = [
+        {
+            "type": "line",
+            "x0": centre,
+            "x1": centre,
+            "y0": 0,
+            "y1": 1,
+            "yref": "paper",
+            "line": {"color": palette.text, "width": 1.5},
+        }
+    ]
+    data = [
+        _bars(swings, names, centre, "low", palette.kinds[0], look),
+        _bars(swings, names, centre, "high", palette.kinds[1], look),
+    ]
+    return {"data": data, "layout": layout}
+
+
+def tornado_alt(found: Sensitivity) -> str:
+    """The answer of the figure in one sentence."""
+    if not found.swings:
+        return f"Nothing that is assumed moves the {found.answer}."
+    first, *rest = found.swings[:MOST_BARS]
+    low, high = f"{sig(first.at_low)} {found.unit}".strip(), f"{sig(first.at_high)} {found.unit}".strip()
+    name = f"{first.name[:1].upper()}{first.name[1:]}"
+    words = f"{name} moves the {found.answer} most: {low} at {sig(first.low)} {first.unit}, {high} at {sig(first.high)}."
+    more = ", ".join(swing.name for swing in rest)
+    return f"{words} Then: {more}." if more else words
+
+
+def _left(names: Sequence[str], look: Look) -> int:
+    return 14 + round(max((len(name) for name in names), default=0) * look.font_px * CHARACTER_FRAC)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str, colour: str, look: Look) -> dict[str, Any]:
+    """From the answer to where one end of each range takes it."""
+    values = [getattr(swing, f"at_{end}") for swing in swings]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(names),
+        "x": [value - centre for value in values],
+        "base": [centre] * len(values),
+        "name": f"{end} end",
+        "marker": {"color": colour, "line": {"width": 0}},
+        "text": [_end_words(swing, end) for swing in swings],
+        "textposition": "outside",
+        "textfont": {"size": look.tick_px, "color": look.palette.muted},
+        "cliponaxis": False,
+        "hovertext": [_hover(swing, end) for swing in swings],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _end_words(swing: Swing, end: str) -> str:
+    """The assumption's value at one end; nothing where the answer stays."""
+    if getattr(swing, f"at_{end}") == swing.at_low == swing.at_high:
+        return ""
+    value = getattr(swing, end)
+    return f"{sig(value)} {_unit(swing.unit)}".strip() if swing.unit != "of the time" else f"{value:.0%}"
+
+
+def _unit(unit: str) -> str:
+    short = _SHORT_UNITS.get(unit, unit)
+    return safe(short) if len(short) <= len("tokens/s") else ""
+
+
+def _hover(swing: Swing, end: str) -> str:
+    name, unit, source = (safe(text) for text in (swing.name, swing.unit, swing.source[:120]))
+    return (
+        f"<b>{name}</b><br>{sig(getattr(swing, end))} {unit} instead of {sig(swing.value)}"
+        f"<br>answer {sig(getattr(swing, f'at_{end}'))}<br>{source}"
+    )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from roofline.dashboard import accuracy_page, calculator, cost_page, model_page
+from roofline.dashboard import accuracy_page, calculator, cost_page, fleet_page, model_page
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
@@ -10,6 +10,7 @@ show(
     (
         Sheet("Calculator", "", calculator.draw),
         Sheet("Cost", "cost", cost_page.draw),
+        Sheet("Fleet", "fleet", fleet_page.draw),
         Sheet("Model", "model", model_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),
     )

@@ -266,7 +266,18 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
 def _with_fleet_value(asked: FleetScenario, field: str, text: str) -> FleetScenario:
     """A fleet with one more value, checked with those before it; a link opens no file."""
     held = {name: getattr(asked, name) for name in FleetScenario.model_fields}
-    found = FleetScenario(**{**held, field: text})
+    return checked_fleet({**held, field: text})
+
+
+def checked_fleet(values: Mapping[str, object]) -> FleetScenario:
+    """A fleet of these values that a link may hold: it names nothing but what the catalogues have.
+
+    Raises
+    ------
+    RooflineError
+        A value cannot be, or names a file or something unknown.
+    """
+    found = FleetScenario(**values)
     if found.small_model is not None:
         _known_model(found.small_model)
     for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):

@@ -23,6 +23,7 @@ from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR,
 
 _HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
 
+
 @dataclass(frozen=True)
 class Pool:
     """Replicas of one kind with the calls they carry everywhere together."""

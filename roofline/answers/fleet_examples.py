@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from roofline.answers.fleet import fleet
 from roofline.formulas.cost import rental_usd
 from roofline.formulas.fleet import two_pool_devices
 from roofline.formulas.profit import markup_ratio, revenue_usd
@@ -42,6 +43,31 @@ class Published:
     formula: str
 
 
+_DEEPSEEK = FleetExample(
+    "deepseek-2025-02",
+    "DeepSeek's own service, February 2025",
+    "Tokens of a day, cache hits, speed and price as published. The length of a call is not: it follows from the mean cache "
+    "of 4,989 tokens. Calls a day stand in the field of weekly users.",
+    FleetScenario(
+        replica=Scenario(
+            model="deepseek-v3",
+            hardware="h800",
+            devices=176,
+            prefill_devices=32,
+            input_tokens=round(_CALL_OUTPUT * _INPUT / _OUTPUT),
+            output_tokens=round(_CALL_OUTPUT),
+            prefix_hit=round(_CACHED / _INPUT, 4),
+            usd_per_device_hour=_USD_PER_DEVICE_HOUR,
+        ),
+        weekly_users=round(_OUTPUT / round(_CALL_OUTPUT)),
+        messages=1.0,
+        peak=round(_PEAK_NODES / _NODES, 3),
+        burst=1.0,
+        busy=1.0,
+        spares=0,
+        speed=20.0,
+    ),
+)
 EXAMPLES: tuple[FleetExample, ...] = (
     FleetExample(
         "700-million",
@@ -59,31 +85,7 @@ EXAMPLES: tuple[FleetExample, ...] = (
             regions="us:0.4:-6:0.04,eu:0.3:1:0.03,asia:0.3:8:0.06",
         ),
     ),
-    FleetExample(
-        "deepseek-2025-02",
-        "DeepSeek's own service, February 2025",
-        "Tokens of a day, cache hits, speed and price as published. The length of a call is not: it follows from the mean cache "
-        "of 4,989 tokens. Calls a day stand in the field of weekly users.",
-        FleetScenario(
-            replica=Scenario(
-                model="deepseek-v3",
-                hardware="h800",
-                devices=176,
-                prefill_devices=32,
-                input_tokens=round(_CALL_OUTPUT * _INPUT / _OUTPUT),
-                output_tokens=round(_CALL_OUTPUT),
-                prefix_hit=round(_CACHED / _INPUT, 4),
-                usd_per_device_hour=_USD_PER_DEVICE_HOUR,
-            ),
-            weekly_users=round(_OUTPUT / round(_CALL_OUTPUT)),
-            messages=1.0,
-            peak=round(_PEAK_NODES / _NODES, 3),
-            burst=1.0,
-            busy=1.0,
-            spares=0,
-            speed=20.0,
-        ),
-    ),
+    _DEEPSEEK,
     FleetExample(
         "office",
         "An office of 5,000 on its own H100s",
@@ -108,7 +110,7 @@ EXAMPLES: tuple[FleetExample, ...] = (
 )
 
 
-def deepseek_day() -> tuple[Published, ...]:
+def published_day() -> tuple[Published, ...]:
     """The published day of DeepSeek-V3/R1 from its own parts."""
     devices = _NODES * _DEVICES_PER_NODE
     nodes = two_pool_devices(
@@ -134,6 +136,13 @@ def deepseek_day() -> tuple[Published, ...]:
             _NODES,
             float(nodes),
             "608 G input tokens / (73.7 k/s a node) + 168 G output tokens / (14.8 k/s a node), over 86,400 s",
+        ),
+        Published(
+            "the same at the busiest hour, as the example above plans it",
+            "nodes",
+            _PEAK_NODES,
+            (fleet(_DEEPSEEK.fleet).devices or 0) / _DEVICES_PER_NODE,
+            "expected rates of this program, whole replicas of 22 nodes",
         ),
         Published("cost", "USD a day", 87_072.0, float(spent), "226.75 nodes x 8 devices x 2 USD/h x 24 h"),
         Published(

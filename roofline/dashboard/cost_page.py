@@ -61,11 +61,12 @@ def draw(frame: Frame) -> None:
     cards = "" if sheet is None else cost_cards(sheet)
     st.html(f'<p class="rf-answer rf-trust">{esc(cost_sentence(report, sheet))}</p>{cards}')
     _prices(report, sheet, seen, frame.look)
-    pair = st.grid(2, min_column_width=FIGURE_PX)
-    with pair.cell():
-        _swings(frame.scenario, frame.look)
-    with pair.cell():
-        _against(frame, seen)
+    if sheet is not None:
+        pair = st.grid(2, min_column_width=FIGURE_PX)
+        with pair.cell():
+            _swings(frame.scenario, frame.look)
+        with pair.cell():
+            _against(frame, seen)
     _years(frame, seen)
     _energy(report)
     _files(report, sheet)

@@ -196,7 +196,9 @@ def years_sentence(found: MultiYear) -> str:
     last = found.years[-1].year
     if found.rent_present_usd is None:
         return f"Over {last} years owning costs {_usd(found.own_present_usd)} in today's money. No rental of it is known."
-    since = f"from the end of year {found.cheaper_from_year} on" if found.cheaper_from_year is not None else "in none of these years"
+    since = (
+        f"from the end of year {found.cheaper_from_year} on" if found.cheaper_from_year is not None else "in none of these years"
+    )
     return (
         f"Over {last} years owning costs {_usd(found.own_present_usd)} in today's money, renting all the time "
         f"{_usd(found.rent_present_usd)}. Less is paid in all for owning {since}."

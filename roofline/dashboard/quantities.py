@@ -46,7 +46,7 @@ class Quantity:
             "step": int(step) if whole else float(step),
             "min_value": self.shown(low),
             "max_value": self.shown(high),
-            "format": "localized" if whole else "%g",
+            "format": "%d" if whole else "%g",
         }
 
 

@@ -120,7 +120,9 @@ def keep_own(control: str, ref: str, name: str) -> None:
 
 def carry(keys: frozenset[str] | str, written: dict[str, str]) -> None:
     """Let the address carry other values under some keys, or under all with a prefix. Callbacks only."""
-    kept = {k: v for k, v in st.session_state[_CARRIED].items() if not (k.startswith(keys) if isinstance(keys, str) else k in keys)}
+    kept = {
+        k: v for k, v in st.session_state[_CARRIED].items() if not (k.startswith(keys) if isinstance(keys, str) else k in keys)
+    }
     st.session_state[_CARRIED] = {**kept, **written}
 
 

@@ -182,9 +182,7 @@ def _log_axis(low: float, high: float, look: Look, title: str, stride: int = 1) 
     steps = (1.0,) if high / low > 10**_FEW_DECADES else (1.0, 3.0)
     ticks = [f * 10.0**p for p in decades for f in steps if low <= f * 10.0**p <= high][::stride]
     text = [_tick(tick) for tick in ticks]
-    return axis(
-        look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=text, title=axis_title(look, title)
-    )
+    return axis(look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=text, title=axis_title(look, title))
 
 
 def _tick(value: float) -> str:

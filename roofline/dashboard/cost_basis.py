@@ -14,6 +14,7 @@ from roofline.dashboard.cost_words import (
     BASES,
     BASIS_WORDS,
     TERM_WORDS,
+    newest_quotes,
     owned_table,
     parts_bars,
     quote_words,
@@ -57,20 +58,18 @@ def choose(report: Report, look: Look) -> None:
     elif current == "yours":
         _yours(scenario)
     st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
+    if current == "rental":
+        _quotes(scenario)
     if report.cost.usd_per_device_hour_parts is not None:
         st.html(parts_bars(report.cost.usd_per_device_hour_parts, look.palette))
 
 
 def details(report: Report) -> None:
-    """The quotes, or every part of owning with a control of its own."""
+    """Every part of owning, with a control of its own."""
     scenario = report.scenario
-    device = load_box(scenario.hardware)
-    current = basis_of(scenario)
-    if current == "rental" and device.prices:
-        with st.expander(f"Quotes of {device.name}, dated", key="quotes_open", expanded=False):
-            st.html(quotes_table(ordered_quotes(device.prices, _KINDS[scenario.rental])))
     if scenario.ownership is None:
         return
+    device = load_box(scenario.hardware)
     found = owned(scenario.ownership, device, scenario.grid)
     st.html(heading("Every part of owning", "Leave a field empty for its default, whose source stands in the table."))
     columns = st.grid(4, min_column_width=190)
@@ -102,6 +101,15 @@ def _terms(scenario: Scenario) -> None:
     control = bound("terms", scenario.rental, lambda terms: change(scenario, rental=terms))
     options = tuple(TERM_WORDS)
     st.segmented_control("Terms of renting", options, required=True, format_func=TERM_WORDS.__getitem__, **control)
+
+
+def _quotes(scenario: Scenario) -> None:
+    """The newest in short, all of them on request."""
+    quotes = ordered_quotes(load_box(scenario.hardware).prices, _KINDS[scenario.rental])
+    st.html(newest_quotes(quotes))
+    with st.expander(f"All quotes on these terms: {len(quotes):,}", key="quotes_open", on_change="rerun") as opened:
+        if opened.open:
+            st.html(quotes_table(quotes))
 
 
 def _yours(scenario: Scenario) -> None:

@@ -33,20 +33,23 @@ from roofline.dashboard.cost_words import (
     price_table,
     years_sentence,
     years_table,
+    years_words,
 )
-from roofline.dashboard.details import FIGURE_PX, chart_config
-from roofline.dashboard.page_controls import bound, change, number
+from roofline.dashboard.details import FIGURE_PX
+from roofline.dashboard.page_controls import bound, change, chart, number
 from roofline.dashboard.quantities import PREFIX_HIT, UTILISATION
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, first_upper, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.money_plot import crossing_alt, crossing_figure, years_alt, years_figure
-from roofline.figures.theme import Look, Spec, as_figure
+from roofline.figures.theme import Look
 from roofline.figures.tornado import tornado_alt, tornado_figure
 from roofline.specs.scenario import Scenario
 
 _ANY_API = "openai/gpt-4o-mini"
 """Shown where no price of the model is listed."""
+_LIFE = 0
+"""Years: as long as a machine lives."""
 _YEARS = (1, 2, 3, 4, 5, 6, 8, 10)
 
 
@@ -65,10 +68,10 @@ def draw(frame: Frame) -> None:
         pair = st.grid(2, min_column_width=FIGURE_PX)
         with pair.cell():
             _swings(frame.scenario, frame.look)
+            _energy(report)
         with pair.cell():
             _against(frame, seen)
     _years(frame, seen)
-    _energy(report)
     _files(report, sheet)
 
 
@@ -111,10 +114,6 @@ def _look_at(seen: CostView, **changes: Any) -> None:  # noqa: ANN401
     state.carry(frozenset({carried.COST_KEY}), carried.cost_part(replace(seen, **changes)))
 
 
-def _chart(spec: Spec, key: str, alt: str, look: Look) -> None:
-    st.plotly_chart(as_figure(spec), theme=None, key=key, config=chart_config(look, key), alt=alt)
-
-
 def _swings(scenario: Scenario, look: Look) -> None:
     """What moves the price most."""
     found = sensitivity(scenario)
@@ -123,7 +122,7 @@ def _swings(scenario: Scenario, look: Look) -> None:
     if not found.swings:
         st.html('<p class="rf-answer">Nothing is assumed that could move it: the price is yours, the time all used.</p>')
         return
-    _chart(tornado_figure(found, look), "cost_swings", tornado_alt(found), look)
+    chart(tornado_figure(found, look), "cost_swings", tornado_alt(found), look)
 
 
 def _against(frame: Frame, seen: CostView) -> None:
@@ -140,7 +139,7 @@ def _against(frame: Frame, seen: CostView) -> None:
     _api_choice(seen, found)
     st.html(f'<p class="rf-answer">{esc(found.sentence)}</p>')
     if found.own_usd_per_hour is not None and isfinite(found.own_tokens_per_day):
-        _chart(crossing_figure(found, crossing(found), frame.look), "cost_api", crossing_alt(found), frame.look)
+        chart(crossing_figure(found, crossing(found), frame.look), "cost_api", crossing_alt(found), frame.look)
     notes = [api_line(found)]
     if seen.api is None and not known:
         notes.append("No public price of this model is listed, so another one stands here: choose your own.")
@@ -161,8 +160,12 @@ def _api_choice(seen: CostView, found: Against) -> None:
     columns = st.grid(3, min_column_width=110)
     for n, label in enumerate(OWN_API_LABELS):
         with columns.cell():
-            control = bound(f"api_{n}", api_parts(found)[n], lambda value, n=n: _look_at(seen, api=api_with(found, n, value)))
+            control = bound(f"api_{n}", api_parts(found)[n], partial(_own_api, seen, found, n))
             st.number_input(label, min_value=0.0, max_value=1e6, step=0.1, format="%g", **control)
+
+
+def _own_api(seen: CostView, found: Against, place: int, usd: float) -> None:
+    _look_at(seen, api=api_with(found, place, usd))
 
 
 def _years(frame: Frame, seen: CostView) -> None:
@@ -173,15 +176,14 @@ def _years(frame: Frame, seen: CostView) -> None:
     except RooflineError as error:
         st.html(f'<p class="rf-answer">{esc(first_upper(str(error)))}</p>')
         return
-    control = bound("years", seen.years, lambda years: _look_at(seen, years=years))
-    words = {None: "Life of a machine", **{year: f"{year:,}" for year in _YEARS}}
-    if seen.years not in words:
-        words[seen.years] = f"{seen.years:,}"
-    st.selectbox("Years", list(words), format_func=words.__getitem__, width=220, **control)
+    current = seen.years or _LIFE
+    control = bound("years", current, lambda years: _look_at(seen, years=years or None))
+    options = sorted({_LIFE, *_YEARS, current})
+    st.selectbox("Years", options, format_func=years_words, width=220, **control)
     st.html(f'<p class="rf-answer">{esc(years_sentence(found))}</p>{years_table(found)}<p class="rf-note">{esc(found.basis)}</p>')
     with st.expander("As a chart", key="years_open", on_change="rerun") as opened:
         if opened.open:
-            _chart(years_figure(found, frame.look), "cost_years", years_alt(found), frame.look)
+            chart(years_figure(found, frame.look), "cost_years", years_alt(found), frame.look)
 
 
 def _energy(report: Report) -> None:

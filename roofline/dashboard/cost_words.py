@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from roofline.answers.api import Against
-from roofline.answers.costing import CostSheet, PriceRow
+from roofline.answers.costing import CostSheet, PriceRow, is_yours
 from roofline.answers.owning import MultiYear
 from roofline.answers.pricing import HourlyParts
 from roofline.answers.report import Report
@@ -15,8 +15,8 @@ from roofline.catalog.grids import grids
 from roofline.catalog.ownership import Owned, Part
 from roofline.dashboard.bars import bar_row
 from roofline.dashboard.details import source_html
-from roofline.dashboard.quantities import OWNED, POWERED
-from roofline.dashboard.text import between, cards_html, esc, table
+from roofline.dashboard.quantities import OWNED, POWERED, Quantity
+from roofline.dashboard.text import Markup, between, cards_html, esc, table
 from roofline.figures.theme import Palette
 from roofline.figures.words import sig
 from roofline.specs.hardware import Price
@@ -34,6 +34,7 @@ _PART_WORDS = {
 OWN_API = "yours"
 OWN_API_LABELS = ("Input", "Cached input", "Output")
 _UNKNOWN = "n/a"
+_NEWEST = 5
 _GRID_KINDS = {"country": 0, "aggregate": 1, "state": 2}
 
 
@@ -63,7 +64,11 @@ def cost_cards(sheet: CostSheet) -> str:
             ("USD per million output tokens, used", sig(output.used_usd), f"expected {_band(output)}"),
             ("USD per million input tokens, used", sig(inputs.used_usd), f"from the cache {sig(cached.used_usd)}"),
             ("USD per request, used", sig(request.used_usd), f"expected {_band(request)}"),
-            ("USD per user and month, used", sig(user.used_usd), f"at {sig(rate.value)} requests a day ({rate.source})"),
+            (
+                "USD per user and month, used",
+                sig(user.used_usd),
+                f"at {sig(rate.value)} requests a day ({'yours' if is_yours(rate) else 'usual'})",
+            ),
         )
     )
 
@@ -93,6 +98,12 @@ def quotes_table(quotes: Sequence[Price]) -> str:
     return table(("Provider", "Price of one device", "Date", "Terms", "Region", "Source"), rows, caption="Rental quotes")
 
 
+def newest_quotes(quotes: Sequence[Price]) -> str:
+    """The newest quotes, in short."""
+    rows = [(q.provider or "not named", f"{q.amount.value:g} {q.amount.unit}", q.date or "undated") for q in quotes[:_NEWEST]]
+    return table(("Newest quotes", "One device", "Date"), rows, caption="The newest rental quotes") if rows else ""
+
+
 def quote_words(quote: Price) -> str:
     """A quote in a list."""
     return f"{quote.amount.base:g} USD/h, {quote.provider or 'not named'}, {quote.commitment}, {quote.date or 'undated'}"
@@ -113,16 +124,19 @@ def parts_bars(parts: HourlyParts, palette: Palette) -> str:
 def owned_table(found: Owned) -> str:
     """Every part of owning with its range and source."""
     shown = POWERED if found.power_only else (*OWNED, *POWERED)
-    rows = [part_row(quantity.label.partition(" (")[0], getattr(found, quantity.field)) for quantity in shown]
-    return table(("Part", "Value", "Range", "Source"), rows, caption="Parts of the cost of owning, with sources")
+    rows = [part_row(quantity, getattr(found, quantity.field)) for quantity in shown]
+    head = ("Part", "Value", "Range", "Source")
+    return f'<div class="rf-chain">{table(head, rows, caption="Parts of the cost of owning, with sources")}</div>'
 
 
-def part_row(name: str, part: Part | None) -> tuple[object, ...]:
-    """An assumption as a row of a table."""
+def part_row(quantity: Quantity, part: Part | None) -> tuple[object, ...]:
+    """An assumption as a row of a table, in the unit of its control; what the person gave is marked."""
     if part is None:
-        return name, _UNKNOWN, "", "not known: give your own"
-    span = "" if part.low == part.high else between(part.low, part.high)
-    return name, f"{part.value:,.6g} {part.unit}", span, part.source
+        return quantity.name, _UNKNOWN, "", "not known: give your own"
+    value, low, high = (quantity.shown(number) for number in (part.value, part.low, part.high))
+    span = "" if low == high else between(low, high)
+    source = Markup(f"<strong>{esc(part.source)}</strong>") if is_yours(part) else part.source
+    return quantity.name, f"{value:,.10g} {quantity.unit or part.unit}", span, source
 
 
 def energy_table(report: Report) -> str:
@@ -203,6 +217,11 @@ def years_sentence(found: MultiYear) -> str:
         f"Over {last} years owning costs {_usd(found.own_present_usd)} in today's money, renting all the time "
         f"{_usd(found.rent_present_usd)}. Less is paid in all for owning {since}."
     )
+
+
+def years_words(years: int) -> str:
+    """A horizon in a list; none is the life of a machine."""
+    return f"{years:,}" if years else "Life of a machine"
 
 
 def years_table(found: MultiYear) -> str:

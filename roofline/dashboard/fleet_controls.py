@@ -11,6 +11,7 @@ from roofline import link
 from roofline.answers.fleet_examples import EXAMPLES, FleetExample
 from roofline.catalog.fleet import Assumed, fleet_defaults
 from roofline.dashboard import carried, choices, state
+from roofline.dashboard.fleet_words import people_words
 from roofline.dashboard.page_controls import bound, change, number
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE, SMALL_SHARE, Quantity
 from roofline.dashboard.text import esc, first_upper, heading
@@ -55,7 +56,7 @@ def _take_example() -> None:
 def assumptions(asked: FleetScenario, found: Assumed, scenario: Scenario) -> None:
     """Every assumption, group by group."""
     for title, quantities in _BLOCKS:
-        st.html(heading(title, level=3))
+        st.html(heading(title, people_words(found) if quantities is PEOPLE else "", level=3))
         columns = st.grid(len(quantities), min_column_width=165)
         for quantity in quantities:
             with columns.cell():

@@ -13,7 +13,7 @@ from roofline.answers.fleet_examples import EXAMPLES, published_day
 from roofline.answers.fleet_report import FleetReport
 from roofline.catalog.fleet import assumed
 from roofline.dashboard import fleet_controls
-from roofline.dashboard.details import FIGURE_PX, chart_config
+from roofline.dashboard.details import FIGURE_PX
 from roofline.dashboard.fleet_files import fleet_json, steps_csv
 from roofline.dashboard.fleet_words import (
     assumptions_table,
@@ -25,12 +25,12 @@ from roofline.dashboard.fleet_words import (
     sites_table,
     totals_table,
 )
-from roofline.dashboard.page_controls import change
+from roofline.dashboard.page_controls import change, chart
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, first_upper, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.day_plot import day_alt, day_figure
-from roofline.figures.theme import Look, Spec, as_figure
+from roofline.figures.theme import Look
 from roofline.figures.tornado import tornado_alt, tornado_figure
 from roofline.specs.fleet import FleetScenario
 
@@ -75,10 +75,6 @@ def _notes(frame: Frame, asked: FleetScenario) -> None:
             st.button("Let the speed choose the batch", key="free_batch", on_click=partial(change, scenario, batch=None))
 
 
-def _chart(spec: Spec, key: str, alt: str, look: Look) -> None:
-    st.plotly_chart(as_figure(spec), theme=None, key=key, config=chart_config(look, key), alt=alt)
-
-
 def _figures(found: FleetReport, look: Look) -> None:
     """A day, and what moves the answer."""
     hours = day(found)
@@ -86,19 +82,16 @@ def _figures(found: FleetReport, look: Look) -> None:
     if hours is not None:
         with pair.cell():
             st.html(heading("A day", esc(day_sentence(hours))))
-            _chart(day_figure(hours, look), "fleet_day", day_alt(hours), look)
+            chart(day_figure(hours, look), "fleet_day", day_alt(hours), look)
     with pair.cell():
         key = "Each assumption over its range, the others held. The line is the answer as it stands."
         st.html(heading("What moves the number of devices", key))
-        _chart(tornado_figure(found.sensitivity, look), "fleet_swings", tornado_alt(found.sensitivity), look)
+        chart(tornado_figure(found.sensitivity, look), "fleet_swings", tornado_alt(found.sensitivity), look)
 
 
 def _regions(found: FleetReport) -> None:
-    pair = st.grid(2, min_column_width=FIGURE_PX)
-    with pair.cell():
-        st.html(heading("In all") + totals_table(found))
-    with pair.cell():
-        st.html(heading("Regions", "In the busiest minutes of each. Round trips are included.") + sites_table(found))
+    st.html(heading("Regions", "In the busiest minutes of each. Round trips are included.") + sites_table(found))
+    st.html(heading("In all") + totals_table(found))
 
 
 def _published() -> None:

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import fields
 from math import isfinite
 
-from roofline.answers.costing import is_yours
 from roofline.answers.fleet_day import Day
 from roofline.answers.fleet_examples import OVERVIEW, Published
 from roofline.answers.fleet_report import FleetReport, Site
 from roofline.catalog.fleet import Assumed
 from roofline.dashboard.cost_words import part_row
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE, SMALL_SHARE
-from roofline.dashboard.text import Markup, cards_html, count_words, esc, table
+from roofline.dashboard.text import cards_html, count_words, esc, table
 from roofline.figures.words import sig
 from roofline.units import duration, with_prefix
 
 _UNKNOWN = "n/a"
-_LABELS = {quantity.field: quantity.label.partition(" (")[0] for quantity in (*PEOPLE, *CALL, *DAY, SMALL_SHARE)}
+_QUANTITIES = {quantity.field: quantity for quantity in (*PEOPLE, *CALL, *DAY, SMALL_SHARE)}
 
 
 def fleet_cards(found: FleetReport) -> str:
@@ -38,6 +37,11 @@ def fleet_cards(found: FleetReport) -> str:
             ),
         )
     )
+
+
+def people_words(found: Assumed) -> str:
+    """How many people there are, in words."""
+    return f"{count_words(found.weekly_users.value)} people a week."
 
 
 def totals_table(found: FleetReport) -> str:
@@ -93,7 +97,8 @@ def sites_table(found: FleetReport) -> str:
         "First token seen",
         "With the spares gone",
     )
-    return table(head, [_site_row(site) for site in found.sites], caption="Regions and pools")
+    rows = [_site_row(site) for site in found.sites]
+    return f'<div class="rf-wide">{table(head, rows, caption="Regions and pools")}</div>'
 
 
 def _site_row(site: Site) -> tuple[object, ...]:
@@ -116,12 +121,9 @@ def _site_row(site: Site) -> tuple[object, ...]:
 
 def assumptions_table(found: Assumed) -> str:
     """Every assumption with range and source; what the person gave is marked."""
-    rows = []
-    for item in fields(found):
-        part = getattr(found, item.name)
-        name, value, span, source = part_row(_LABELS[item.name], part)
-        rows.append((name, value, span, Markup("<strong>yours</strong>") if is_yours(part) else source))
-    return table(("Assumption", "Value", "Range", "Source"), rows, caption="Assumptions, with ranges and sources")
+    rows = [part_row(_QUANTITIES[item.name], getattr(found, item.name)) for item in fields(found)]
+    head = ("Assumption", "Value", "Range", "Source")
+    return f'<div class="rf-chain">{table(head, rows, caption="Assumptions, with ranges and sources")}</div>'
 
 
 def published_table(rows: Sequence[Published]) -> str:

@@ -25,6 +25,16 @@ class Quantity:
     step: float
     """Zero: the power of ten of the value."""
 
+    @property
+    def name(self) -> str:
+        """The label without its unit."""
+        return self.label.partition(" (")[0]
+
+    @property
+    def unit(self) -> str:
+        """The unit in the label; empty where it has none."""
+        return self.label.partition(" (")[2].rstrip(")")
+
     def shown(self, value: float | None) -> float | None:
         """What the control shows."""
         if value is None:

@@ -8,12 +8,15 @@ from typing import Any
 from roofline.answers.sensitivity import Sensitivity, Swing
 from roofline.figures.labels import CHARACTER_FRAC
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
-from roofline.figures.words import sig
+from roofline.figures.words import axis_number, sig
 
 MOST_BARS = 10
 _ROW_PX, _AROUND_PX = 34, 76
-_ROOM = 0.3
-"""Of the span of all bars, on both sides, for the words at their ends."""
+_PLOT_PX, _COMPACT_PLOT_PX = 300, 190
+"""About what is left of the width for bars and the words at their ends."""
+_LEAST_BAR_FRAC = 0.3
+"""Of that width, however long the words."""
+_MANY = 10_000
 _LONGEST_NAME = 26
 _SHORT_UNITS = {
     "share of the device price": "of the price",
@@ -33,15 +36,13 @@ def tornado_figure(found: Sensitivity, look: Look) -> Spec:
     centre = found.value or 0.0
     names = [safe(_short(swing.name)) for swing in swings]
     palette = look.palette
-    ends = [value for swing in swings for value in (swing.at_low, swing.at_high)] or [centre]
-    span = max(*ends, centre) - min(*ends, centre)
-    room = (_ROOM * (1.6 if look.compact else 1.0)) * (span or abs(centre) or 1.0)
+    span = _span(swings, centre, look)
     layout = base_layout(look, height=_AROUND_PX + _ROW_PX * max(1, len(swings)), left=_left(names, look))
     layout["margin"] = {**layout["margin"], "l": _left(names, look), "t": 8}
     layout["barmode"] = "overlay"
     layout["bargap"] = 0.34
     title = axis_title(look, ", ".join(filter(None, (f"{found.answer[:1].upper()}{found.answer[1:]}", found.unit))))
-    layout["xaxis"] = axis(look, range=[min(*ends, centre) - room, max(*ends, centre) + room], title=title, nticks=5)
+    layout["xaxis"] = axis(look, range=list(span), title=title, nticks=5)
     layout["yaxis"] = axis(look, autorange="reversed", showgrid=False, ticks="", fixedrange=True)
     layout["yaxis"]["tickfont"] = {"size": look.font_px, "color": palette.text}
     layout["shapes"] = [
@@ -74,6 +75,18 @@ def tornado_alt(found: Sensitivity) -> str:
     return f"{words} Then: {more}." if more else words
 
 
+def _span(swings: Sequence[Swing], centre: float, look: Look) -> tuple[float, float]:
+    """The axis: all bars, and room on both sides for the words at their ends."""
+    ends = [(getattr(swing, f"at_{end}"), _end_words(swing, end, centre)) for swing in swings for end in ("low", "high")]
+    values = [value for value, _ in ends] or [centre]
+    low, high = min(*values, centre), max(*values, centre)
+    width = _COMPACT_PLOT_PX if look.compact else _PLOT_PX
+    lengths = [max((len(text) for value, text in ends if below == (value < centre)), default=0) for below in (True, False)]
+    left, right = (min((1.0 - _LEAST_BAR_FRAC) / 2.0, (n + 1) * look.tick_px * CHARACTER_FRAC / width) for n in lengths)
+    scale = (high - low or abs(centre) or 1.0) / (1.0 - left - right)
+    return low - left * scale, high + right * scale
+
+
 def _left(names: Sequence[str], look: Look) -> int:
     return 14 + round(max((len(name) for name in names), default=0) * look.font_px * CHARACTER_FRAC)
 
@@ -93,7 +106,7 @@ def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str
         "base": [centre] * len(values),
         "name": f"{end} end",
         "marker": {"color": colour, "line": {"width": 0}},
-        "text": [_end_words(swing, end) for swing in swings],
+        "text": [_end_words(swing, end, centre) for swing in swings],
         "textposition": "outside",
         "textfont": {"size": look.tick_px, "color": look.palette.muted},
         "cliponaxis": False,
@@ -102,12 +115,15 @@ def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str
     }
 
 
-def _end_words(swing: Swing, end: str) -> str:
+def _end_words(swing: Swing, end: str, centre: float) -> str:
     """The assumption's value at one end; nothing where the answer stays."""
-    if getattr(swing, f"at_{end}") == swing.at_low == swing.at_high:
+    if getattr(swing, f"at_{end}") == centre:
         return ""
     value = getattr(swing, end)
-    return f"{sig(value)} {_unit(swing.unit)}".strip() if swing.unit != "of the time" else f"{value:.0%}"
+    if swing.unit == "of the time":
+        return f"{value:.0%}"
+    number = axis_number(value) if value >= _MANY else sig(value)
+    return f"{number} {_unit(swing.unit)}".strip()
 
 
 def _unit(unit: str) -> str:

@@ -106,6 +106,8 @@ def _terms(scenario: Scenario) -> None:
 def _quotes(scenario: Scenario) -> None:
     """The newest in short, all of them on request."""
     quotes = ordered_quotes(load_box(scenario.hardware).prices, _KINDS[scenario.rental])
+    if not quotes:
+        return
     st.html(newest_quotes(quotes))
     with st.expander(f"All quotes on these terms: {len(quotes):,}", key="quotes_open", on_change="rerun") as opened:
         if opened.open:

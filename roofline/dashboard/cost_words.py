@@ -82,8 +82,6 @@ def price_table(sheet: CostSheet, utilisation: float) -> str:
 
 def quotes_table(quotes: Sequence[Price]) -> str:
     """Dated rental quotes."""
-    if not quotes:
-        return '<p class="rf-answer">No quote on these terms is known. Choose other terms, or your own price.</p>'
     rows = [
         (
             quote.provider or "not named",
@@ -101,7 +99,7 @@ def quotes_table(quotes: Sequence[Price]) -> str:
 def newest_quotes(quotes: Sequence[Price]) -> str:
     """The newest quotes, in short."""
     rows = [(q.provider or "not named", f"{q.amount.value:g} {q.amount.unit}", q.date or "undated") for q in quotes[:_NEWEST]]
-    return table(("Newest quotes", "One device", "Date"), rows, caption="The newest rental quotes") if rows else ""
+    return table(("Newest quotes", "One device", "Date"), rows, caption="The newest rental quotes")
 
 
 def quote_words(quote: Price) -> str:

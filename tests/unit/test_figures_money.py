@@ -78,7 +78,7 @@ def test_years_end_at_the_sums(look) -> None:
     assert rent["y"][-1] == found.years[-1].rent_cumulative_usd
     assert own["marker"]["symbol"] != rent["marker"]["symbol"]
     assert "renting" in years_alt(found)
-    alone = multi_year(LLAMA.model_copy(update={"hardware": "rtx3060ti", "ownership": "price=300"}))
+    alone = multi_year(LLAMA.model_copy(update={"hardware": "apple-m4max", "devices": 1}))
     assert all(row.rent_usd is None for row in alone.years)
     assert len(valid(years_figure(alone, look))["data"]) == 1
 

@@ -169,12 +169,13 @@ def _payback_months(scenario: Scenario, device: DevicePrice, bought_usd_per_h: f
 def _sentence(report: Report, price: ApiPrice, share: float | None, device: DevicePrice, even_per_day: float) -> str:
     if not report.memory.fits:
         return report.sentence
-    name = price.id if price.date else "your API price"
     if share is None:
         return f"No comparison: {device.basis if device.usd_per_h is None else 'the API costs nothing'}."
     if share > _ALL_THE_TIME:
-        return f"The lines never cross: busy all the time, this system costs {significant(share)} times what {name} charges."
+        return (
+            f"The lines never cross: busy all the time, this system costs {significant(share)} times what {price.name} charges."
+        )
     return (
-        f"Your own system is cheaper than {name} above {share:.0%} utilisation, "
+        f"Your own system is cheaper than {price.name} above {share:.0%} utilisation, "
         f"{significant(even_per_day / PER_MILLION)} million tokens a day."
     )

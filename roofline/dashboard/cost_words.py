@@ -16,7 +16,7 @@ from roofline.catalog.ownership import Owned, Part
 from roofline.dashboard.bars import bar_row
 from roofline.dashboard.details import source_html
 from roofline.dashboard.quantities import OWNED, POWERED, Quantity
-from roofline.dashboard.text import Markup, between, cards_html, esc, table
+from roofline.dashboard.text import Markup, between, cards_html, esc, first_upper, table
 from roofline.figures.theme import Palette
 from roofline.figures.words import sig
 from roofline.specs.hardware import Price
@@ -46,6 +46,11 @@ def cost_sentence(report: Report, sheet: CostSheet | None) -> str:
     if sheet is None:
         return f"No cost: {cost.basis}. Choose another basis of the price below."
     row = sheet.row("usd_per_million_output_tokens")
+    if use == 1.0:
+        return (
+            f"A million output tokens cost {_usd(row.used_usd)}, expected {_band(row)}, with the machines busy all the time. "
+            f"All devices cost {_usd(cost.usd_per_hour)} an hour."
+        )
     return (
         f"A million output tokens cost {_usd(row.used_usd)} as used {use:.0%} of the time, expected {_band(row)}; "
         f"busy all the time it would be {_usd(row.reserved_usd)}. All devices cost {_usd(cost.usd_per_hour)} an hour."
@@ -175,11 +180,12 @@ def grid_words(ref: str) -> str:
 def api_line(found: Against) -> str:
     """The API's prices with date and source."""
     api = found.api
-    dated = f", {api.date}, {api.source}" if api.date else ", your own figures"
-    note = f" {api.note[:1].upper()}{api.note[1:]}." if api.note else ""
+    dated = f", {api.date}, {api.source}" if api.date else ""
+    note = f" {first_upper(api.note)}." if api.note else ""
+    name = api.name if api.date else first_upper(api.name)
     return (
-        f"{api.id} charges {api.input_usd_per_million:g} USD per million input tokens, {api.cached_usd_per_million:g} from the "
-        f"cache and {api.output_usd_per_million:g} for output{dated}.{note}"
+        f"{name} is {api.input_usd_per_million:g} USD per million input tokens, {api.cached_usd_per_million:g} from the cache "
+        f"and {api.output_usd_per_million:g} for output{dated}.{note}"
     )
 
 

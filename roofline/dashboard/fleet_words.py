@@ -8,7 +8,7 @@ from math import isfinite
 
 from roofline.answers.fleet_day import Day
 from roofline.answers.fleet_examples import OVERVIEW, Published
-from roofline.answers.fleet_report import FleetReport, Site
+from roofline.answers.fleet_report import FleetReport, Site, Step
 from roofline.catalog.fleet import Assumed
 from roofline.dashboard.cost_words import part_row
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE, SMALL_SHARE
@@ -75,10 +75,14 @@ def chain_table(found: FleetReport) -> str:
     """Every step from users to money."""
     head = ("Step", "Value", "Unit", "Formula", "With", "Source")
     rows = [
-        (step.name, sig(step.value), step.unit, step.formula, "; ".join(step.inputs) or "the steps above", step.source)
+        (step.name, sig(step.value), step.unit, step.formula, "; ".join(step.inputs) or _earlier(step), step.source)
         for step in found.steps
     ]
     return f'<div class="rf-chain">{table(head, rows, caption="From users to money, step by step")}</div>'
+
+
+def _earlier(step: Step) -> str:
+    return "" if step.formula == "given" else "the steps above"
 
 
 def sites_table(found: FleetReport) -> str:

@@ -28,7 +28,7 @@ def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
         _line("your own", tokens, own, {"color": palette.kinds[0], "width": 2.75, "shape": "hv"}),
     ]
     notes = [
-        _end_label(safe(found.api.id), tokens[0], api[0], palette.kinds[1], look, up=True),
+        _end_label(safe(found.api.name), tokens[0], api[0], palette.kinds[1], look, up=True),
         _end_label("your own system", tokens[0], own[0], palette.kinds[0], look, up=True),
     ]
     if found.crosses and found.break_even_tokens_per_day is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 from roofline.answers.sensitivity import Sensitivity, Swing
@@ -17,6 +18,7 @@ _PLOT_PX, _COMPACT_PLOT_PX = 300, 190
 _LEAST_BAR_FRAC = 0.3
 """Of that width, however long the words."""
 _MANY = 10_000
+_TICKS = 4
 _LONGEST_NAME = 26
 _SHORT_UNITS = {
     "share of the device price": "of the price",
@@ -42,7 +44,7 @@ def tornado_figure(found: Sensitivity, look: Look) -> Spec:
     layout["barmode"] = "overlay"
     layout["bargap"] = 0.34
     title = axis_title(look, ", ".join(filter(None, (f"{found.answer[:1].upper()}{found.answer[1:]}", found.unit))))
-    layout["xaxis"] = axis(look, range=list(span), title=title, nticks=5)
+    layout["xaxis"] = axis(look, range=list(span), title=title, **_ticks(span, swings, centre))
     layout["yaxis"] = axis(look, autorange="reversed", showgrid=False, ticks="", fixedrange=True)
     layout["yaxis"]["tickfont"] = {"size": look.font_px, "color": palette.text}
     layout["shapes"] = [
@@ -85,6 +87,16 @@ def _span(swings: Sequence[Swing], centre: float, look: Look) -> tuple[float, fl
     left, right = (min((1.0 - _LEAST_BAR_FRAC) / 2.0, (n + 1) * look.tick_px * CHARACTER_FRAC / width) for n in lengths)
     scale = (high - low or abs(centre) or 1.0) / (1.0 - left - right)
     return low - left * scale, high + right * scale
+
+
+def _ticks(span: tuple[float, float], swings: Sequence[Swing], centre: float) -> dict[str, Any]:
+    """A handful of round numbers; none below nought where no answer is."""
+    low, high = span
+    floor_at = low if min((centre, *(min(s.at_low, s.at_high) for s in swings))) < 0.0 else max(0.0, low)
+    rough = (high - low) / _TICKS
+    step = min((f * 10.0 ** floor(log10(rough)) for f in (1, 2, 5, 10)), key=lambda f: abs(f - rough))
+    values = [n * step for n in range(ceil(floor_at / step), floor(high / step) + 1)]
+    return {"tickvals": values, "ticktext": [axis_number(value) if value >= 0.0 else sig(value) for value in values]}
 
 
 def _left(names: Sequence[str], look: Look) -> int:

@@ -110,7 +110,7 @@ def test_utilisation_doubles_what_is_used_and_leaves_what_is_reserved() -> None:
 
 def test_the_api_the_requests_and_the_years_travel_in_the_link() -> None:
     app = opened(**LLAMA)
-    assert "groq/llama-3.3-70b charges" in html(app)
+    assert "groq/llama-3.3-70b is 0.59 USD" in html(app)
     app.selectbox(key="page_api").set_value("openai/gpt-4o-mini").run()
     app.number_input(key="page_requests").set_value(20.0).run()
     app.selectbox(key="page_years").set_value(6).run()

@@ -2,13 +2,24 @@
 
 import streamlit as st
 
-from roofline.dashboard import accuracy_page, calculator, catalogue_page, experts_page, formulas_page, model_page
+from roofline.dashboard import (
+    accuracy_page,
+    calculator,
+    catalogue_page,
+    cost_page,
+    experts_page,
+    fleet_page,
+    formulas_page,
+    model_page,
+)
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
 show(
     (
         Sheet("Calculator", "", calculator.draw),
+        Sheet("Cost", "cost", cost_page.draw),
+        Sheet("Fleet", "fleet", fleet_page.draw),
         Sheet("Dense and experts", "experts", experts_page.draw),
         Sheet("Model", "model", model_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),

@@ -21,6 +21,7 @@ from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
 from roofline.catalog.boxes import box_id, host_cpu, load_box
 from roofline.catalog.engines import engine_ids
+from roofline.catalog.fleet import CALL, settled
 from roofline.catalog.formats import load_format
 from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
@@ -40,7 +41,7 @@ DEFAULT = PRESETS[0].scenario
 """The page without a query."""
 FLEET_PREFIX = "f."
 """Keys of a fleet, beside those of its replica."""
-VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue"})
+VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue", "cost"})
 """Keys of view switches and of the host, left alone."""
 
 _FIELDS: dict[str, str] = {
@@ -231,7 +232,8 @@ class DecodedFleet:
 
 
 def encode_fleet(asked: FleetScenario) -> dict[str, str]:
-    """Query parameters of a fleet: those of its replica, and what was given of the rest after a prefix."""
+    """Query parameters of a fleet: those of its replica with the call planned for, and what was given of the rest."""
+    asked = settled(asked)
     written = {
         FLEET_PREFIX + key: _written_fleet(getattr(asked, name))
         for key, name in _FLEET_FIELDS.items()
@@ -243,7 +245,9 @@ def encode_fleet(asked: FleetScenario) -> dict[str, str]:
 def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
     """The fleet a link holds, and what in it could not be read; every part is left at its default by itself."""
     replica = decode(query)
-    problems, asked = list(replica.problems), FleetScenario(replica=replica.scenario.model_copy(update={"request_rate": None}))
+    call = {name: getattr(replica.scenario, name) for name in CALL}  # a link states its call, where it is the default's too
+    served = replica.scenario.model_copy(update={"request_rate": None, **call})
+    problems, asked = list(replica.problems), FleetScenario(replica=served)
     if replica.scenario.request_rate is not None:
         problems.append("A fleet finds its request rate from its users: the rate is left out.")
     keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
@@ -262,7 +266,18 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
 def _with_fleet_value(asked: FleetScenario, field: str, text: str) -> FleetScenario:
     """A fleet with one more value, checked with those before it; a link opens no file."""
     held = {name: getattr(asked, name) for name in FleetScenario.model_fields}
-    found = FleetScenario(**{**held, field: text})
+    return checked_fleet({**held, field: text})
+
+
+def checked_fleet(values: Mapping[str, object]) -> FleetScenario:
+    """A fleet of these values that a link may hold: it names nothing but what the catalogues have.
+
+    Raises
+    ------
+    RooflineError
+        A value cannot be, or names a file or something unknown.
+    """
+    found = FleetScenario(**values)
     if found.small_model is not None:
         _known_model(found.small_model)
     for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from roofline.dashboard import accuracy_page, calculator, compare_page, model_page
+from roofline.dashboard import accuracy_page, calculator, compare_page, model_page, stories_page
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
@@ -11,6 +11,7 @@ show(
         Sheet("Calculator", "", calculator.draw),
         Sheet("Compare", "compare", compare_page.draw),
         Sheet("Model", "model", model_page.draw),
+        Sheet("Stories", "stories", stories_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),
     )
 )

@@ -214,6 +214,7 @@ def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
     if sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS:
         return Decoded(base, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
     problems: list[str] = []
+    left = "Left at its default." if base is DEFAULT else "Left as in A."
     if query and query.get("v", VERSION) != VERSION:
         problems.append(
             f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows."
@@ -229,7 +230,7 @@ def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
             values.update(_values(key, text))
         except (ValidationError, RooflineError) as error:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
-            problems.append(f"{key}={_shown(text)} could not be read: {reason} Left at its default.")
+            problems.append(f"{key}={_shown(text)} could not be read: {reason} {left}")
     return _checked(values, problems, base)
 
 

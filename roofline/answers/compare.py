@@ -17,6 +17,7 @@ from roofline.errors import RooflineError
 from roofline.specs.scenario import Scenario, is_mixed
 
 Kind = Literal["rate", "time", "money", "bytes", "count"]
+Better = Literal["more", "less", "neither"]
 _HALVED, _HALF = ("fp8", "q4_k_m"), 0.61
 """Formats to fall to, and the share of bits that counts as half: groups of 4 bits carry their scales."""
 _ALIKE = 0.02
@@ -64,7 +65,7 @@ class Headline:
 
     name: str
     kind: Kind
-    more_is_better: bool
+    better: Better
     values: dict[str, Measure | None]
     best: tuple[str, ...]
     """Letters of the best, those alike with it among them; none where fewer than two have the number."""
@@ -94,14 +95,14 @@ class Comparison:
     deltas: tuple[Delta, ...]
 
 
-HEADLINES: tuple[tuple[str, Kind, bool], ...] = (
-    ("tokens_per_s_per_user", "rate", True),
-    ("output_tokens_per_s", "rate", True),
-    ("ttft_s", "time", False),
-    ("usd_per_million_output_tokens", "money", False),
-    ("usd_per_hour", "money", False),
-    ("used_bytes_per_device", "bytes", False),
-    ("max_batch", "count", True),
+HEADLINES: tuple[tuple[str, Kind, Better], ...] = (
+    ("tokens_per_s_per_user", "rate", "more"),
+    ("output_tokens_per_s", "rate", "more"),
+    ("ttft_s", "time", "less"),
+    ("usd_per_million_output_tokens", "money", "less"),
+    ("usd_per_hour", "money", "less"),
+    ("used_bytes_per_device", "bytes", "neither"),
+    ("max_batch", "count", "more"),
 )
 
 
@@ -160,14 +161,14 @@ def _entry(letter: str, scenario: Scenario) -> Entry:
     return Entry(letter, scenario, report, "" if report.memory.fits else report.sentence)
 
 
-def _headline(entries: tuple[Entry, ...], name: str, kind: Kind, more_is_better: bool) -> Headline:
+def _headline(entries: tuple[Entry, ...], name: str, kind: Kind, better: Better) -> Headline:
     values = {entry.letter: None if entry.answered is None else _measure(entry.answered, name) for entry in entries}
     known = {letter: measure.value for letter, measure in values.items() if measure is not None}
     best: tuple[str, ...] = ()
-    if len(known) > 1:
-        top = max(known.values()) if more_is_better else min(known.values())
+    if len(known) > 1 and better != "neither":
+        top = max(known.values()) if better == "more" else min(known.values())
         best = tuple(letter for letter, value in known.items() if abs(value - top) <= _ALIKE * abs(top))
-    return Headline(name, kind, more_is_better, values, best if len(best) < len(known) else ())
+    return Headline(name, kind, better, values, best if len(best) < len(known) else ())
 
 
 def _measure(report: Report, name: str) -> Measure | None:

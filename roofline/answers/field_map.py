@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,11 +173,36 @@ def read_map(text: str | None) -> tuple[str, str, str] | None:
             return None
 
 
-def iso_levels(found: FieldMap) -> tuple[float, ...]:
-    """Round costs, 1-3-10 a decade, that lie between the cheapest and the dearest point."""
+@dataclass(frozen=True)
+class IsoCost:
+    """A round cost, and the place on the plane where its line is told: between columns and rows, both from nought."""
+
+    usd: float
+    column: float
+    row: float
+
+
+def iso_costs(found: FieldMap) -> tuple[IsoCost, ...]:
+    """Round costs, 1-3-10 a decade, whose lines cross the part of the plane that fits."""
     known = found.usd[np.isfinite(found.usd) & (found.usd > 0)]
-    if not known.size or not isfinite(float(known.max())):
+    if not known.size:
         return ()
     low, high = float(known.min()), float(known.max())
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    return tuple(step * 10.0**power for power in decades for step in (1.0, 3.0) if low < step * 10.0**power < high)
+    levels = [round(step * 10.0**power, 12) for power in decades for step in (1.0, 3.0)]
+    crossings = ((level, _crossings(found.usd, level)) for level in levels if low < level < high)
+    return tuple(IsoCost(level, *points[len(points) // 2]) for level, points in crossings if points)
+
+
+def _crossings(usd: NDArray[np.float64], level: float) -> list[tuple[float, float]]:
+    """Places between two neighbours of a row, else of a column, where a cost is reached; in the order of rows."""
+    along = _along_rows(usd, level)
+    return along or [(column, row) for row, column in _along_rows(usd.T, level)]
+
+
+def _along_rows(usd: NDArray[np.float64], level: float) -> list[tuple[float, float]]:
+    below, above = usd[:, :-1], usd[:, 1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (level - below) / (above - below)
+    rows, columns = np.nonzero((share >= 0) & (share <= 1))
+    return [(float(c + share[r, c]), float(r)) for r, c in zip(rows, columns, strict=True)]

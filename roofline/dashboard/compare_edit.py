@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,6 +22,8 @@ _LETTER_KEY, _PROBLEMS = "cmp_letter", "_cmp_problems"
 _LOAD_WORDS = {"batch": "Batch", "rate": "Requests/s", "most": "Most that fit"}
 _NAMES = {"engine": "Engine", "weights": "Weights", "activations": "Activations", "kv_cache": "Cache", **LABELS}
 _COLUMNS = 4
+_FIRST_FIELDS = ("model", "hardware", "devices", "weights", "engine", "input_tokens", "output_tokens")
+_MORE_FIELDS = ("load", "activations", "kv_cache", "usd_per_device_hour", *KNOBS)
 
 
 @dataclass(frozen=True)
@@ -109,27 +111,37 @@ def _write(first: Scenario, others: Mapping[str, Scenario]) -> None:
 
 def _fields(board: Board, letter: str) -> None:
     """The controls of one scenario; each shows what the link says."""
-    values = control_values(board.others[letter])
-    names = ["model", "hardware", "devices", "engine", *FORMATS, "load"]
-    names += {"batch": ["batch"], "rate": ["request_rate"]}.get(values["load"], [])
-    names += ["input_tokens", "output_tokens", "usd_per_device_hour", *KNOBS]
+    values, as_a = control_values(board.others[letter]), control_values(board.first)
+    load = {"batch": ("batch",), "rate": ("request_rate",)}.get(values["load"], ())
+    _grid(board, letter, (*_FIRST_FIELDS, *load))
+    used = [_label(name) for name in _MORE_FIELDS if values[name] != as_a[name]]
+    title = f"More: {', '.join(used)}" if used else "More: load, formats, price, plan"
+    with st.expander(title, key="cmp_more", on_change="rerun") as more:
+        if more.open:
+            _grid(board, letter, _MORE_FIELDS)
+
+
+def _grid(board: Board, letter: str, names: Sequence[str]) -> None:
+    """Controls in rows of four, each with what is wrong with it."""
+    values, as_a = control_values(board.others[letter]), control_values(board.first)
     problems: dict[str, str] = st.session_state.get(_PROBLEMS, {})
-    as_a = control_values(board.first)
     for start in range(0, len(names), _COLUMNS):
         for name, column in zip(names[start : start + _COLUMNS], st.columns(_COLUMNS), strict=False):
             with column:
                 _field(board, letter, name, values[name], changed=values[name] != as_a[name])
                 if name in problems:
                     st.html(f'<p class="rf-bad" role="alert">{esc(problems[name])}</p>')
-    if "plan" in problems:
-        st.html(f'<p class="rf-bad" role="alert">{esc(problems["plan"])}</p>')
+
+
+def _label(name: str) -> str:
+    return _NAMES.get(name, name.capitalize())
 
 
 def _field(board: Board, letter: str, name: str, value: Any, *, changed: bool) -> None:  # noqa: ANN401
     """One control; a mark where it differs from A."""
     key = f"cmp_{name}"
     st.session_state[key] = value
-    label = f"{_NAMES.get(name, name.capitalize())}{' (not as A)' if changed else ''}"
+    label = f"{_label(name)}{' (not as A)' if changed else ''}"
     common: dict[str, Any] = {"key": key, "on_change": _edit, "args": (board, letter, name)}
     lists = _lists()
     if name in lists:

@@ -17,9 +17,8 @@ from roofline.dashboard.compare_words import (
     MAP_KEY,
     PLOT_WORDS,
     answer_html,
+    comparison_table,
     csv_rows,
-    differences_table,
-    headline_table,
     legend_html,
     map_sentence,
     memory_html,
@@ -48,8 +47,8 @@ def draw(frame: Frame) -> None:
     found = _compared(tuple({FIRST: board.first, **board.others}.items()))
     st.html(legend_html(found, frame.look.palette) + answer_html(found))
     if board.others:
-        st.html(heading("What differs") + differences_table(found))
-        st.html(heading("Headline numbers", "With the band of each, and how far it is from A.") + headline_table(found))
+        key = "Inputs that differ, then expected numbers with the band of each and how far it is from A."
+        st.html(heading("Side by side", key) + comparison_table(found))
     editor(board)
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
@@ -84,7 +83,7 @@ def _curves(found: Comparison, look: Look) -> None:
     plot = kept if kept in PLOTS else PLOTS[0]
     st.session_state["cmp_plot"] = plot
     words = PLOT_WORDS.__getitem__
-    st.segmented_control("Curves", PLOTS, key="cmp_plot", format_func=words, required=True, on_change=_keep_plot)
+    st.segmented_control("Curves", PLOTS, key="cmp_plot", format_func=words, required=True, on_change=_keep_plot, wrap=True)
     reports = {entry.letter: entry.answered for entry in found.entries if entry.answered is not None}
     if not reports:
         st.html('<p class="rf-answer">No scenario fits, so there are no curves: see above what would.</p>')
@@ -101,7 +100,7 @@ def _keep_plot() -> None:
 
 def _map(first: Scenario, look: Look) -> None:
     """A number of A over two inputs."""
-    st.html(heading("Map over two inputs", MAP_KEY))
+    st.html(heading("Map of A over two inputs", MAP_KEY))
     x, y, value = _map_choices()
     try:
         with st.spinner("Sweeping over both inputs…"):

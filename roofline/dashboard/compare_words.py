@@ -12,7 +12,6 @@ from roofline.dashboard.choices import engine_words, format_words, hardware_word
 from roofline.dashboard.fields import AUTO, FORMATS, LABELS
 from roofline.dashboard.text import Markup, count_of, esc, table
 from roofline.figures.compare_plot import LETTERS, Plot
-from roofline.figures.map_plot import INPUT_WORDS, VALUE_WORDS
 from roofline.figures.theme import SERIES_MARKS, Palette
 from roofline.figures.words import sig
 from roofline.specs.scenario import Scenario
@@ -59,9 +58,25 @@ _SENTENCES: dict[str, dict[str, str]] = {
         "less": "An output token of {b} costs {percent} less.",
     },
 }
+_PLACES = {
+    "batch": "{} at once",
+    "input_tokens": "a prompt of {} tokens",
+    "output_tokens": "an output of {} tokens",
+    "devices": "{} devices",
+    "weights": "weights in {}",
+    "prefix_hit": "{} of the prompt in a cache",
+    "utilisation": "{} utilisation",
+}
+_VALUES = {
+    "user": "{} tokens/s per user",
+    "total": "{} tokens/s in total",
+    "usd": "{} USD per million output tokens",
+    "ttft": "the first token after {}",
+}
+_TABLE_WORDS = {"alike": "as A", "times": "{ratio} × A", "more": "{percent} more", "less": "{percent} less"}
 NO_OTHERS = "Nothing is compared yet. The scenario of the sidebar is A: add B and change something in it."
 SWAP_HELP = "Anything that has no control here: swap with A, change it in the sidebar, and swap back."
-MAP_KEY = "Of A. Stronger colour: better. Grey: does not fit. Broken lines: the same USD per million output tokens."
+MAP_KEY = "Stronger colour: better. Grey: does not fit. Broken lines: the same USD per million output tokens."
 
 
 def scenario_words(scenario: Scenario, report: Report | None) -> str:
@@ -134,15 +149,15 @@ def _how(delta: Delta) -> str:
     return "more" if delta.ratio > 1 else "less"
 
 
-def differences_table(found: Comparison) -> str:
-    """What is not the same everywhere, as asked for."""
-    rows = [
+def comparison_table(found: Comparison) -> str:
+    """What is not the same everywhere, as asked for; then headline numbers with bands, and how far each is from A."""
+    differing = [
         (FIELD_WORDS.get(item.field, item.field), *(value_words(item.field, value) for value in item.values.values()))
         for item in found.differences
     ]
-    if not rows:
-        return '<p class="rf-note">No input differs.</p>'
-    return table(("Input", *_heads(found)), rows, caption="Inputs that differ")
+    numbers = [(HEADLINE_WORDS[item.name], *_cells(item, found)) for item in found.headlines]
+    rows = table(("", *_heads(found)), [*differing, *numbers], caption="What differs, and the headline numbers")
+    return f'<div class="rf-compare">{rows}</div>'
 
 
 def value_words(field: str, value: object) -> str:
@@ -164,36 +179,36 @@ def value_words(field: str, value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float) else str(value)
 
 
-def headline_table(found: Comparison) -> str:
-    """Headline numbers with bands, and how far each is from A."""
-    rows = [(HEADLINE_WORDS[item.name], *_cells(item, found)) for item in found.headlines]
-    return table(("Expected", *_heads(found)), rows, caption="Headline numbers of every scenario")
-
-
 def _heads(found: Comparison) -> tuple[str, ...]:
     return tuple(f"{SERIES_MARKS[LETTERS.index(entry.letter)]} {entry.letter.upper()}" for entry in found.entries)
 
 
 def _cells(item: Headline, found: Comparison) -> tuple[object, ...]:
     deltas = {delta.letter: delta for delta in found.deltas if delta.name == item.name}
-    return tuple(_cell(item, letter, measure, deltas.get(letter)) for letter, measure in item.values.items())
+    absent = {entry.letter: _absent(entry) for entry in found.entries}
+    return tuple(
+        absent[letter] if measure is None else _cell(item, letter, measure, deltas.get(letter))
+        for letter, measure in item.values.items()
+    )
 
 
-def _cell(item: Headline, letter: str, measure: Measure | None, delta: Delta | None) -> object:
-    if measure is None:
-        return "n/a"
-    lines = [f"<strong>{esc(_number(item, measure.value))}</strong>{' best' if letter in item.best else ''}"]
+def _absent(entry: Entry) -> str:
+    """Why a number is missing."""
+    if entry.report is None:
+        return "no answer"
+    return "not known" if entry.answered is not None else "does not fit"
+
+
+def _cell(item: Headline, letter: str, measure: Measure, delta: Delta | None) -> object:
+    value = f"<strong>{esc(_number(item, measure.value))}</strong>{' best' if letter in item.best else ''}"
+    notes = [] if delta is None else [_delta_words(delta)]
     if measure.low is not None and measure.high is not None:
-        lines.append(f"<small>{esc(f'{_number(item, measure.low)} to {_number(item, measure.high)}')}</small>")
-    if delta is not None:
-        lines.append(f"<small>{esc(_delta_words(delta))}</small>")
-    return Markup("<br>".join(lines))
+        notes.insert(0, f"{_number(item, measure.low)} to {_number(item, measure.high)}")
+    return Markup(f"{value}<br><small>{esc(' · '.join(notes))}</small>" if notes else value)
 
 
 def _delta_words(delta: Delta) -> str:
-    if delta.alike:
-        return "as A"
-    words = f"{sig(delta.ratio)} × A" if delta.ratio >= _TIMES else f"{delta.change:+.0%}"
+    words = _TABLE_WORDS[_how(delta)].format(ratio=sig(delta.ratio), percent=f"{abs(delta.change):.0%}")
     return f"{words}, bands overlap" if delta.bands_overlap else words
 
 
@@ -222,9 +237,16 @@ def map_sentence(found: FieldMap) -> str:
     if found.best is None:
         return f"None of the {of} points fits: take more devices, fewer bits or a shorter prompt."
     column, row = found.best
-    x, y = value_words(found.x, found.x_values[column]), value_words(found.y, found.y_values[row])
-    best = f"Best {VALUE_WORDS[found.value].lower()}: {sig(found.z[row, column])}"
-    return f"{fit} of {of} points fit. {best}, at {INPUT_WORDS[found.x].lower()} {x} and {INPUT_WORDS[found.y].lower()} {y}."
+    x, y = _place_words(found.x, found.x_values[column]), _place_words(found.y, found.y_values[row])
+    return f"{fit} of {of} points fit. Best: {_value_words(found.value, float(found.z[row, column]))}, with {x} and {y}."
+
+
+def _place_words(field: str, value: float | str) -> str:
+    return _PLACES[field].format(value_words(field, value))
+
+
+def _value_words(name: str, value: float) -> str:
+    return _VALUES[name].format(duration(value) if name == "ttft" else sig(value))
 
 
 def csv_rows(found: Comparison) -> list[dict[str, object]]:

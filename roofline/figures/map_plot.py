@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from roofline.answers.field_map import FieldMap, iso_levels
+from roofline.answers.field_map import FieldMap, iso_costs
 from roofline.figures.log_axis import round_ticks
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import axis_number, sig
@@ -29,7 +29,8 @@ VALUE_WORDS = {
     "ttft": "Time to first token (s)",
 }
 _LESS_IS_BETTER = ("usd", "ttft")
-_MANY_LABELS = 7
+_MOST_CHARACTERS = {False: 34, True: 20}
+"""Of all ticks together, while each value has one."""
 
 
 def map_figure(found: FieldMap, look: Look) -> Spec:
@@ -39,6 +40,7 @@ def map_figure(found: FieldMap, look: Look) -> Spec:
     layout["yaxis"] = _axis(found.y_values, found.y, look)
     layout["margin"] = {**layout["margin"], "l": 62 if look.compact else 84}
     data = [_infeasible(found, look), _heat(found, look), *_iso(found, look)]
+    layout["annotations"] = _iso_words(found, look)
     if found.chosen is not None:
         data.append(_ring(found, found.chosen, look))
     return {"data": data, "layout": layout}
@@ -103,27 +105,33 @@ def _infeasible(found: FieldMap, look: Look) -> dict[str, Any]:
 def _iso(found: FieldMap, look: Look) -> list[dict[str, Any]]:
     """One line for each round cost."""
     usd = [[v if isfinite(v) else None for v in row] for row in found.usd.tolist()]
-    ink = look.palette.text
-    line = {"color": ink, "width": 1.25, "dash": "4px,3px"}
+    line = {"color": look.palette.text, "width": 1.25, "dash": "4px,3px"}
     return [
         {
             "type": "contour",
             "z": usd,
             "contours": {
                 "coloring": "none",
-                "start": level,
-                "end": level,
-                "size": level,
-                "showlabels": True,
-                "labelformat": "$~g",
-                "labelfont": {"size": look.tick_px, "color": ink},
+                "start": cost.usd,
+                "end": cost.usd,
+                "size": cost.usd,
             },
             "line": line,
             "showscale": False,
             "hoverinfo": "skip",
-            "name": f"{level:g} USD",
+            "name": f"{cost.usd:g} USD",
         }
-        for level in iso_levels(found)
+        for cost in iso_costs(found)
+    ]
+
+
+def _iso_words(found: FieldMap, look: Look) -> list[dict[str, Any]]:
+    """Every line by its cost."""
+    font = {"size": look.tick_px, "color": look.palette.text}
+    ground = tint(look.palette.page, 0.7)
+    return [
+        {"x": c.column, "y": c.row, "text": f"{c.usd:g} USD", "showarrow": False, "font": font, "bgcolor": ground}
+        for c in iso_costs(found)
     ]
 
 
@@ -136,7 +144,7 @@ def _ring(found: FieldMap, at: tuple[int, int], look: Look) -> dict[str, Any]:
 
 def _axis(values: tuple[float | str, ...], field: str, look: Look) -> dict[str, Any]:
     """One step per value, whatever lies between them."""
-    stride = 2 if len(values) > _MANY_LABELS and (look.compact or field == "input_tokens") else 1
+    stride = 2 if sum(len(_tick(value)) for value in values) > _MOST_CHARACTERS[look.compact] else 1
     places = list(range(0, len(values), stride))
     return axis(
         look,

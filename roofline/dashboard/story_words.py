@@ -190,7 +190,8 @@ def _network_verdict(told: Told) -> str:
     return (
         f"{n['ways']:.0f} devices give each user {sig(n['speedup'])} times the speed of one, "
  "
-        f"       f"at {sig(n['usd_ratio'])} times the cost of a token: {n['waiting']:.0%} of a step is waiting and sending, {n['reading']:.0%} is reading. "
+        f"at {sig(n['usd_ratio'])} times the cost of a token: {n['waiting']:.0%} of a step is waiting and sending, "
+        f"{n['reading']:.0%} is reading. "
         f"The fastest here are {n['best']:.0f}."
     )
 

@@ -189,7 +189,6 @@ def _network_verdict(told: Told) -> str:
         return "On one device nobody waits: move the slider to more."
     return (
         f"{n['ways']:.0f} devices give each user {sig(n['speedup'])} times the speed of one, "
- "
         f"at {sig(n['usd_ratio'])} times the cost of a token: {n['waiting']:.0%} of a step is waiting and sending, "
         f"{n['reading']:.0%} is reading. "
         f"The fastest here are {n['best']:.0f}."

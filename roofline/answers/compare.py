@@ -18,7 +18,7 @@ from roofline.specs.scenario import Scenario, is_mixed
 
 Kind = Literal["rate", "time", "money", "bytes", "count"]
 Better = Literal["more", "less", "neither"]
-_HALVED, _HALF = ("fp8", "q4_k_m"), 0.61
+_HALVED, _HALF = ("fp8", "q4_k_m"), 0.65
 """Formats to fall to, and the share of bits that counts as half: groups of 4 bits carry their scales."""
 _ALIKE = 0.02
 """Numbers closer than this share of one another are told as alike."""

@@ -294,7 +294,6 @@ def _bits(place: Place) -> Told:
         numbers={
             "bytes": here,
             "bytes_wide": there,
-            "smaller": there / here,
             "faster_one": one[at] / one[0],
             "faster_many": many[at] / many[0],
             "many": float(MANY),

@@ -14,7 +14,7 @@ from roofline.dashboard import choices, state
 from roofline.dashboard.compare_words import NO_OTHERS, SWAP_HELP, VARIANT_WORDS
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LABELS, LOADS, MANUAL, asked, control_values
 from roofline.dashboard.text import esc
-from roofline.link import COMPARED
+from roofline.link import COMPARED, VERSION, encode
 from roofline.link_compare import encode_others
 from roofline.specs.scenario import Scenario
 
@@ -39,8 +39,8 @@ class Board:
         return next((letter for letter in COMPARED if letter not in self.others), None)
 
 
-def editor(board: Board) -> None:
-    """Buttons to add, and the controls of one of the others."""
+def editor(board: Board, calculator: Any) -> None:  # noqa: ANN401
+    """Buttons to add, and the controls of one of the others, with a way to the page that answers it alone."""
     if not board.others:
         st.html(f'<p class="rf-answer">{esc(NO_OTHERS)}</p>')
     if board.free is not None:
@@ -49,7 +49,7 @@ def editor(board: Board) -> None:
         return
     with st.container(border=True, key="cmp_edit"):
         letter = _letter(board)
-        _actions(board, letter)
+        _actions(board, letter, calculator)
         _fields(board, letter)
 
 
@@ -75,14 +75,16 @@ def _forget() -> None:
     st.session_state[_PROBLEMS] = {}
 
 
-def _actions(board: Board, letter: str) -> None:
+def _actions(board: Board, letter: str, calculator: Any) -> None:  # noqa: ANN401
     name = letter.upper()
-    with st.container(horizontal=True, key="cmp_actions"):
+    with st.container(horizontal=True, key="cmp_actions", vertical_alignment="center"):
         st.button(f"Swap {name} with A", key="cmp_swap", on_click=_swap, args=(board, letter), help=SWAP_HELP)
         if board.free is not None:
             words = f"Copy {name} to {board.free.upper()}"
             st.button(words, key="cmp_copy", on_click=_put, args=(board, board.free, board.others[letter]))
         st.button(f"Remove {name}", key="cmp_remove", on_click=_remove, args=(board, letter))
+        query = encode(board.others[letter]) or {"v": VERSION}
+        st.page_link(calculator, label=f"Open {name} in the Calculator", query_params=query, width="content")
 
 
 def _put(board: Board, letter: str, scenario: Scenario) -> None:

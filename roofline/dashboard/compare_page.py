@@ -49,7 +49,7 @@ def draw(frame: Frame) -> None:
     if board.others:
         key = "Inputs that differ, then expected numbers with the band of each and how far it is from A."
         st.html(heading("Side by side", key) + comparison_table(found))
-    editor(board)
+    editor(board, frame.pages["Calculator"])
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
         _curves(found, frame.look)

@@ -49,7 +49,7 @@ def _choice(story: Story) -> None:
     st.pills(
         "Stories",
         [each.id for each in STORIES],
-        format_func=lambda name: WORDS[name].title,
+        format_func=lambda name: WORDS[name].short,
         key=_CHOSEN,
         required=True,
         on_change=_turn,

@@ -18,6 +18,7 @@ from roofline.units import duration, memory_size, with_prefix
 class StoryWords:
     """What a story says."""
 
+    short: str
     title: str
     slider: str
     claim: Callable[[Told], str]
@@ -168,7 +169,7 @@ def _bits_verdict(told: Told) -> str:
     if names["format"] == names["wide"]:
         return f"In {name} one person gets {sig(n['one'])} tokens/s: move the slider to fewer bits."
     return (
-        f"In {name} they take {memory_size(n['bytes'])}, {sig(n['smaller'])} times less. "
+        f"In {name} they take {memory_size(n['bytes'])} instead of {memory_size(n['bytes_wide'])}. "
         f"One person gets {sig(n['one'])} tokens/s, "
         f"{sig(n['faster_one'])} times the speed; with {n['many']:.0f} at once each gets only {sig(n['faster_many'])} times, "
         f"for arithmetic and cache do not shrink with the weights."
@@ -191,7 +192,7 @@ def _network_verdict(told: Told) -> str:
         f"{n['ways']:.0f} devices give each user {sig(n['speedup'])} times the speed of one, "
         f"at {sig(n['usd_ratio'])} times the cost of a token: {n['waiting']:.0%} of a step is waiting and sending, "
         f"{n['reading']:.0%} is reading. "
-        f"The fastest here are {n['best']:.0f}."
+        f"Of these counts, {n['best']:.0f} is the fastest."
     )
 
 
@@ -216,6 +217,10 @@ def _machine(place: Place) -> str:
     return f"{count} × {hardware_words(hardware)}" if count else hardware_words(hardware)
 
 
+def _format(place: Place) -> str:
+    return format_words(str(place), "weights")
+
+
 def _users(place: Place) -> str:
     return count_words(float(place))
 
@@ -224,6 +229,7 @@ _AT_ONCE = "Sequences decoding at once (batch)"
 _USD = "USD per million output tokens"
 WORDS: dict[str, StoryWords] = {
     "scale": StoryWords(
+        "DeepSeek",
         "Why DeepSeek is cheap at scale and dear at home",
         "People at once in the data centre",
         _scale_claim,
@@ -232,6 +238,7 @@ WORDS: dict[str, StoryWords] = {
         "Cost against people at once",
     ),
     "batching": StoryWords(
+        "Batching",
         "Why batching is the whole trick",
         "Sequences at once",
         _batching_claim,
@@ -239,6 +246,7 @@ WORDS: dict[str, StoryWords] = {
         figure_title="Throughput and speed against batch",
     ),
     "phases": StoryWords(
+        "Reading and writing",
         "Reading and writing are two different machines",
         "Sequences at once",
         _phases_claim,
@@ -246,6 +254,7 @@ WORDS: dict[str, StoryWords] = {
         figure_title="Roofline: ● decode, ◆ prefill",
     ),
     "home": StoryWords(
+        "At home",
         "What a 3090, a Mac or an EPYC can run",
         "Machine",
         _home_claim,
@@ -255,6 +264,7 @@ WORDS: dict[str, StoryWords] = {
         _machine,
     ),
     "experts": StoryWords(
+        "Experts",
         "Why small batches starve experts",
         "Tokens in a step",
         _experts_claim,
@@ -262,6 +272,7 @@ WORDS: dict[str, StoryWords] = {
         figure_title="Experts touched and tokens for each",
     ),
     "context": StoryWords(
+        "Long context",
         "Why long context costs",
         "Prompt (tokens)",
         _context_claim,
@@ -270,15 +281,17 @@ WORDS: dict[str, StoryWords] = {
         "Cost against prompt",
     ),
     "bits": StoryWords(
+        "Fewer bits",
         "What halving the bits buys",
         "Format of the weights",
         _bits_claim,
         _bits_verdict,
-        ChartWords("", "Tokens/s per user", {"one": "alone", "many": f"{MANY} at once"}),
+        ChartWords("", "Tokens/s per user", {"one": "alone", "many": f"{MANY} at once"}, place=_format),
         "Speed by format",
-        lambda place: format_words(str(place), "weights"),
+        _format,
     ),
     "network": StoryWords(
+        "Many devices",
         "Many devices for one layer",
         "Devices that share each layer",
         _network_claim,
@@ -287,6 +300,7 @@ WORDS: dict[str, StoryWords] = {
         "Speed against devices",
     ),
     "millions": StoryWords(
+        "700 million people",
         "What 700 million weekly users need",
         "People a week",
         _millions_claim,

@@ -10,7 +10,7 @@ import numpy as np
 from roofline.answers.field_map import FieldMap, iso_costs
 from roofline.figures.log_axis import round_ticks
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import axis_number, sig
+from roofline.figures.words import axis_number, count_tick, sig
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
 INPUT_WORDS = {
@@ -29,7 +29,7 @@ VALUE_WORDS = {
     "ttft": "Time to first token (s)",
 }
 _LESS_IS_BETTER = ("usd", "ttft")
-_MOST_CHARACTERS = {False: 34, True: 20}
+_MOST_CHARACTERS = {False: 30, True: 20}
 """Of all ticks together, while each value has one."""
 
 
@@ -157,9 +157,7 @@ def _axis(values: tuple[float | str, ...], field: str, look: Look) -> dict[str, 
 
 
 def _tick(value: float | str) -> str:
-    if isinstance(value, str):
-        return safe(value)
-    return f"{value:,g}" if value < 10_000 else axis_number(value)
+    return safe(value) if isinstance(value, str) else count_tick(value)
 
 
 def _where(found: FieldMap, column: int, row: int) -> str:

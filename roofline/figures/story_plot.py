@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, log10
 from typing import Any
 
-from roofline.answers.stories import Chart
+from roofline.answers.stories import Chart, Place
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import axis_number, sig
+from roofline.figures.words import count_tick, sig
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
 _MANY_LABELS = 8
@@ -25,6 +26,8 @@ class ChartWords:
     """Series id -> its name."""
     absent: str = "no number"
     """What is said of a bar without one."""
+    place: Callable[[Place], str] = str
+    """The name of a bar."""
 
 
 def story_figure(chart: Chart, words: ChartWords, look: Look) -> Spec:
@@ -39,10 +42,11 @@ def story_alt(chart: Chart, words: ChartWords) -> str:
     said = []
     for name, values in chart.series.items():
         if chart.at is not None:
-            said.append(f"{words.series[name]}: {sig(values[chart.at])} at {_place(chart.x[chart.at])}")
+            said.append(f"{words.series[name]}: {sig(values[chart.at])} at {_spoken(chart.x[chart.at], words)}")
         else:
             shown = ", ".join(
-                f"{place} {sig(value) if isfinite(value) else words.absent}" for place, value in zip(chart.x, values, strict=True)
+                f"{_spoken(place, words)} {sig(value) if isfinite(value) else words.absent}"
+                for place, value in zip(chart.x, values, strict=True)
             )
             said.append(f"{words.series[name]}: {shown}")
     against = f" against {words.x[:1].lower()}{words.x[1:]}" if words.x else ""
@@ -114,7 +118,7 @@ def _name(chart: Chart, values: tuple[float, ...], name: str, number: int, look:
 def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:
     """One group of bars for each name; the slider's is drawn full, others paler."""
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    names = [safe(str(place)) for place in chart.x]
+    names = [safe(words.place(place)) for place in chart.x]
     layout["xaxis"] = axis(
         look, ticks="", type="linear", automargin=True, nticks=5, title=axis_title(look, words.y), rangemode="tozero"
     )
@@ -150,7 +154,9 @@ def _corner(words: ChartWords, look: Look) -> dict[str, Any]:
     return {**place, "text": f"<b>{words.y}</b>", "showarrow": False, "font": font, "bgcolor": tint(look.palette.page, 0.75)}
 
 
-def _place(place: int | str) -> str:
-    if isinstance(place, str):
-        return safe(place)
-    return f"{place:,}" if place < 10_000 else axis_number(float(place))
+def _spoken(place: Place, words: ChartWords) -> str:
+    return words.place(place) if isinstance(place, str) else f"{place:,}"
+
+
+def _place(place: Place) -> str:
+    return safe(place) if isinstance(place, str) else count_tick(place)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from roofline.answers.compare import Comparison, compare, curves
 from roofline.answers.field_map import AXES, VALUES, FieldMap, field_map, read_map
+from roofline.answers.report import BatchCurve
 from roofline.answers.serialise import plain
 from roofline.dashboard import choices, state
 from roofline.dashboard.compare_edit import Board, editor
@@ -19,6 +20,7 @@ from roofline.dashboard.compare_words import (
     answer_html,
     comparison_table,
     csv_rows,
+    curve_rows,
     legend_html,
     map_sentence,
     memory_html,
@@ -88,9 +90,11 @@ def _curves(found: Comparison, look: Look) -> None:
     if not reports:
         st.html('<p class="rf-answer">No scenario fits, so there are no curves: see above what would.</p>')
         return
-    figure = as_figure(compare_figure(reports, curves(found), plot, look))
+    drawn = curves(found)
+    figure = as_figure(compare_figure(reports, drawn, plot, look))
     config, alt = chart_config(look, "compare"), compare_alt(reports, plot)
     st.plotly_chart(figure, theme=None, key="compare_chart", config=config, alt=alt)
+    st.download_button("Download the curves (CSV)", partial(_curves_csv, drawn), "curves.csv", "text/csv", on_click="ignore")
 
 
 def _keep_plot() -> None:
@@ -158,6 +162,10 @@ def _downloads(found: Comparison) -> None:
 
 def _csv(found: Comparison) -> bytes:
     return pd.DataFrame(csv_rows(found)).to_csv(index=False).encode()
+
+
+def _curves_csv(drawn: dict[str, BatchCurve]) -> bytes:
+    return pd.DataFrame(curve_rows(drawn)).to_csv(index=False).encode()
 
 
 def _json(found: Comparison) -> bytes:

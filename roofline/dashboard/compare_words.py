@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import repeat
+from typing import Any
+
+import numpy as np
 
 from roofline.answers.compare import Comparison, Delta, Entry, Headline, Measure
 from roofline.answers.field_map import FieldMap
-from roofline.answers.report import Report
+from roofline.answers.report import BatchCurve, Report
 from roofline.dashboard.bars import memory_bar, memory_span_bytes
 from roofline.dashboard.choices import engine_words, format_words, hardware_words, model_words
 from roofline.dashboard.fields import AUTO, FORMATS, LABELS
@@ -257,3 +262,27 @@ def csv_rows(found: Comparison) -> list[dict[str, object]]:
         for letter, m in item.values.items()
         if m is not None
     ]
+
+
+def curve_rows(drawn: Mapping[str, BatchCurve]) -> list[dict[str, object]]:
+    """The curves as drawn, one row for each scenario and batch that fits."""
+    return [
+        {
+            "scenario": letter.upper(),
+            "batch": int(batch),
+            "output_tokens_per_s": float(total),
+            "tokens_per_s_per_user": float(user),
+            "usd_per_million_output_tokens": None if usd is None else float(usd),
+        }
+        for letter, curve in drawn.items()
+        for batch, total, user, usd in _points(curve)
+        if batch <= curve.max_batch
+    ]
+
+
+def _points(curve: BatchCurve) -> Iterator[tuple[Any, ...]]:
+    usd = curve.usd_per_million_output_tokens
+    prices = repeat(None) if usd is None else np.atleast_1d(usd)
+    times = curve.expected
+    rates = np.atleast_1d(times.output_tokens_per_s), np.atleast_1d(times.tokens_per_s_per_user)
+    return zip(np.atleast_1d(curve.batch), *rates, prices, strict=False)

@@ -16,7 +16,7 @@ from roofline.answers.evaluate import evaluate
 from roofline.answers.field_map import AXES, VALUES, FieldMap, field_map, iso_costs
 from roofline.answers.presets import PRESETS
 from roofline.cli import app
-from roofline.dashboard.compare_words import answer_html, comparison_table, csv_rows, map_sentence, memory_html
+from roofline.dashboard.compare_words import answer_html, comparison_table, csv_rows, curve_rows, map_sentence, memory_html
 from roofline.errors import InputError, LinkError
 from roofline.figures.compare_plot import PLOTS, compare_alt, compare_figure
 from roofline.figures.map_plot import map_alt, map_figure
@@ -186,6 +186,10 @@ def test_the_table_has_every_scenario_and_escapes_names(four) -> None:
     assert "<script>" not in comparison_table(hostile) + answer_html(hostile)
     assert "24.0 GiB" in memory_html(four, LIGHT)
     assert {row["scenario"] for row in csv_rows(four)} == {"A", "B", "C"}
+    rows = [row for row in curve_rows(curves(four)) if (row["scenario"], row["batch"]) == ("C", 64)]
+    assert [row["output_tokens_per_s"] for row in rows] == [
+        pytest.approx(float(four.entries[2].answered.expected.output_tokens_per_s))
+    ]
 
 
 # the map

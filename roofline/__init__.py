@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from roofline import link
+from roofline.answers.compare import compare
 from roofline.answers.evaluate import evaluate
 from roofline.answers.fleet import fleet
 from roofline.answers.search import search
@@ -26,6 +27,7 @@ __all__ = [
     "RooflineError",
     "Scenario",
     "SearchQuery",
+    "compare",
     "evaluate",
     "fleet",
     "link",

@@ -8,6 +8,7 @@ scenario changed. Back and Forward are therefore undo and redo, and a link is al
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,7 +32,7 @@ VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN = 5
 _URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
-_CARRIED = "_carried"
+_CARRIED, _PAGE = "_carried", "_page"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,18 @@ def read_link() -> None:
     st.session_state[_PROBLEMS] = (*decoded.problems, *found, *told)
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
+    st.session_state[_PAGE] = {name: value for name, value in query.items() if link.of_page(name)}
+
+
+def page_values() -> dict[str, str]:
+    """What pages keep in the address beside the scenario."""
+    return dict(st.session_state.get(_PAGE, {}))
+
+
+def set_page(values: Mapping[str, str | None]) -> None:
+    """Let the address hold what a page looks at; none takes a key out. Callbacks only: the address is written before a page."""
+    merged: dict[str, str | None] = {**page_values(), **values}
+    st.session_state[_PAGE] = {name: value for name, value in merged.items() if value is not None}
 
 
 def _decoded(query: dict[str, str]) -> link.Decoded:
@@ -168,6 +181,7 @@ def write_link(scenario: Scenario, *, good: bool) -> dict[str, str]:
         **link.encode(scenario),
         **others,
         **st.session_state[_CARRIED],
+        **page_values(),
         **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {}),
         **({VIEW_KEY: seen} if seen is not None else {}),
         **{name: text for name, text in pages.items() if text},

@@ -267,6 +267,13 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     return None
 
 
+def carries(scenario: Scenario) -> bool:
+    """Whether some plan carries this load: the first thing that `evaluate` finds out, and nothing more."""
+    found = resolve(scenario)
+    asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
+    return _carries(asked, found.structure, 1 if found.box is not None else scenario.devices, found)
+
+
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:
     """Whether some plan holds a batch, or keeps up with a request rate."""
     request = replace(found.request, devices=devices)

@@ -268,10 +268,11 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
 
 
 def carries(scenario: Scenario) -> bool:
-    """Whether some plan carries this load: the first thing that `evaluate` finds out, and nothing more."""
+    """Whether some plan holds the batch of a scenario, or one sequence: a part of `evaluate`, and refused where that refuses."""
     found = resolve(scenario)
-    asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
-    return _carries(asked, found.structure, 1 if found.box is not None else scenario.devices, found)
+    load = workload([scenario.model_copy(update={"batch": scenario.batch or 1})])
+    room = room_for(found.structure, candidates(found.structure, found.request), found.formats, found.machine, load)
+    return bool(np.any(np.asarray(room.max_batch) >= load.batch))
 
 
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:

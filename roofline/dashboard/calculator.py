@@ -8,7 +8,7 @@ import streamlit as st
 
 from roofline.answers.curves import batch_curve
 from roofline.answers.report import BatchCurve, Report, Waiting
-from roofline.dashboard import state
+from roofline.dashboard import feels_like, quick_moves, state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
@@ -56,11 +56,15 @@ def _body(report: Report, look: Look) -> None:
         st.html(cards_html(report, look.palette))
         why_row(report)
         st.html(_sentence(report))
+        feels_like.draw(report)
     else:
         _does_not_fit(report, look.palette)
+    place = st.container(key="moves_place")
     if curve is not None:
         _figures(report, curve, look)
     tabs(Shown(report, curve, look))
+    with place:  # last: a dozen evaluations that no headline waits for
+        quick_moves.draw(report)
 
 
 def _sentence(report: Report) -> str:

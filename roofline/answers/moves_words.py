@@ -139,10 +139,3 @@ def moves_json(found: Moves) -> dict[str, Any]:
         "sentence": sentence(found),
         "ranked": rows,
     }
-
-
-def moves_text(answer: dict[str, Any]) -> str:
-    """Moves as lines for a terminal, from their JSON values."""
-    width = max((len(row["label"]) for row in answer["ranked"]), default=0)
-    lines = [f"{row['label'].ljust(width)}  {', '.join(' '.join(part) for part in row['effects'])}" for row in answer["ranked"]]
-    return "\n".join([answer["sentence"], "", *lines])

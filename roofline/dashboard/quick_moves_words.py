@@ -20,7 +20,7 @@ FEEL_NAME = "Text at the expected speed for one user"
 FEEL_TEXT = (
     "A language model writes one small piece of text at a time. For each piece it has to read all the weights it uses, and "
     "whatever it remembers of the conversation so far. When only one person is served, almost all of the time goes into that "
-    "reading, and the arithmetic units wait. When many people are served at once, the same weights are read once for all of them, "
+    "reading, and the arithmetic units wait. When many people are served at once, the same weights are read once for all, "
     "and every piece costs less. That is why a busy machine is cheap and an idle one is dear. The pause before the first word is "
     "another matter: there the whole question is read at once, the arithmetic units are full, and a longer question means a "
     "longer pause. What you see here is not a model at work. It is this text, shown piece by piece at the pace that is expected "

@@ -23,7 +23,8 @@ table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-n
 th, td {{ text-align: left; vertical-align: top; padding: 1.5px 10px 1.5px 0; border-bottom: 1px solid {LIGHT.grid}; }}
 td, thead th {{ font-weight: 400; }} thead th {{ color: {LIGHT.muted}; }} tbody th {{ font-weight: 600; }}
 .pair {{ display: grid; grid-template-columns: 1fr 1fr; gap: 0 10mm; }} .link {{ overflow-wrap: anywhere; }}
-.small {{ font-size: 8.5px; line-height: 1.25; }} .small h2 {{ font-size: 11px; }} .small th, .small td {{ padding: 0.5px 10px 0.5px 0; }}
+.small {{ font-size: 8.5px; line-height: 1.25; }} .small h2 {{ font-size: 11px; }}
+.small th, .small td {{ padding: 0.5px 10px 0.5px 0; }}
 @media screen {{ body {{ font-size: 13px; }} .small {{ font-size: 12px; }} }}
 """
 

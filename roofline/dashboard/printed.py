@@ -15,16 +15,18 @@ from roofline.units import duration, memory_size
 
 _STYLE = f"""
 @page {{ size: A4; margin: 10mm 12mm; }}
-body {{ font: 11px/1.35 system-ui, sans-serif; color: {LIGHT.text}; background: {LIGHT.page}; }}
+body {{ font: 10px/1.3 system-ui, sans-serif; color: {LIGHT.text}; background: {LIGHT.page}; }}
 body {{ max-width: 190mm; margin: 4mm auto; }}
 h1 {{ font-size: 19px; margin: 0; }} h2 {{ font-size: 12.5px; margin: 8px 0 1px; }}
-p {{ margin: 2px 0; }} .muted {{ color: {LIGHT.muted}; }} .answer {{ font-size: 12px; margin: 6px 0; }}
+p {{ margin: 2px 0; }} .muted {{ color: {LIGHT.muted}; }} .answer {{ font-size: 11px; margin: 5px 0; }}
 table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
 th, td {{ text-align: left; vertical-align: top; padding: 1.5px 10px 1.5px 0; border-bottom: 1px solid {LIGHT.grid}; }}
 td, thead th {{ font-weight: 400; }} thead th {{ color: {LIGHT.muted}; }} tbody th {{ font-weight: 600; }}
 .pair {{ display: grid; grid-template-columns: 1fr 1fr; gap: 0 10mm; }} .link {{ overflow-wrap: anywhere; }}
-.small {{ font-size: 8.5px; line-height: 1.25; }} .small h2 {{ font-size: 11px; }}
+.small {{ font-size: 8.5px; line-height: 1.25; columns: 2; column-gap: 10mm; overflow-wrap: anywhere; }}
+tr {{ break-inside: avoid; }} .small h2 {{ font-size: 11px; }}
 .small th, .small td {{ padding: 0.5px 10px 0.5px 0; }}
+.small tbody th {{ width: 34%; overflow-wrap: normal; }}
 @media screen {{ body {{ font-size: 13px; }} .small {{ font-size: 12px; }} }}
 """
 
@@ -38,7 +40,7 @@ def report_html(report: Report, address: str) -> str:
         f"<h2>{words.HEADLINES}</h2>{_table(words.HEADLINE_COLUMNS, headline_rows(report))}"
         f'<div class="pair"><div><h2>{words.MEMORY}</h2>{_table(words.TWO_COLUMNS, _memory_rows(report))}</div>'
         f"<div><h2>{words.COST}</h2>{_table(words.TWO_COLUMNS, _cost_rows(report))}</div></div>"
-        f'<div class="small"><h2>{words.ASSUMPTIONS}</h2>{_table(words.THREE_COLUMNS, _assumption_rows(report))}'
+        f'<div class="small"><h2>{words.ASSUMPTIONS}</h2>{_table(words.BASIS_COLUMNS, _assumption_rows(report))}'
         f"<h2>{words.SOURCES}</h2>{_table(words.TWO_COLUMNS, report.sources.items())}"
         f'{_notes(report)}</div><h2>{words.LINK}</h2><p class="link">{_link(report, address)}</p>'
         f'<p class="muted small">{words.FOOT}</p>'
@@ -94,8 +96,8 @@ def _cost_rows(report: Report) -> Iterable[tuple[str, str]]:
     yield words.BOUND, words.BOUND_BOTH.format(decode=bound["decode"], prefill=bound["prefill"])
 
 
-def _assumption_rows(report: Report) -> Iterable[tuple[str, str, str]]:
-    return ((item.name, item.value, item.basis) for item in report.assumptions)
+def _assumption_rows(report: Report) -> Iterable[tuple[str, str]]:
+    return ((item.name, words.VALUE_AND_BASIS.format(value=item.value, basis=item.basis)) for item in report.assumptions)
 
 
 def _notes(report: Report) -> str:

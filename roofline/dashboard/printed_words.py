@@ -9,7 +9,8 @@ TITLE = "Roofline report: {model}"
 HEADLINES = "Numbers"
 HEADLINE_COLUMNS = ("What", "Expected", "Band, 10th to 90th percentile", "Limit")
 TWO_COLUMNS = ("What", "Value")
-THREE_COLUMNS = ("Assumption", "Value", "Basis")
+BASIS_COLUMNS = ("Assumption", "Value and basis")
+VALUE_AND_BASIS = "{value}; {basis}"
 BAND = "{low} to {high}"
 HEADLINE_FIELDS = (
     ("tokens_per_s_per_user", "Tokens/s per user", False),

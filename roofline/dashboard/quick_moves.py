@@ -89,11 +89,8 @@ def _apply() -> None:
 
 def moves_data(found: Moves) -> dict[str, Any]:
     """What the buttons show."""
-    by_kind = {move.kind: move for move in found.ranked}
-    wanted = [by_kind[kind] for kind in QUICK if kind in by_kind]
-    others = [move for move in found.ranked if move not in wanted]
-    missing = len(QUICK) - len(wanted)
-    quick, more = [*wanted, *others[:missing]], others[missing:]
+    quick = _quick(found)
+    more = [move for move in found.ranked if move not in quick]
     return {
         "sentence": sentence(found),
         "name": words.NAME,
@@ -101,6 +98,16 @@ def moves_data(found: Moves) -> dict[str, Any]:
         "quick": [_button(move, found) for move in quick],
         "more": [_button(move, found) for move in more],
     }
+
+
+def _quick(found: Moves) -> list[Move]:
+    """The usual moves that are possible and the best one, filled up with those that rank highest."""
+    by_kind = {move.kind: move for move in found.ranked}
+    usual = [by_kind[kind] for kind in QUICK if kind in by_kind]
+    best = [] if found.best is None or found.best in usual else [found.best]
+    kept = [*usual[: len(QUICK) - len(best)], *best]
+    others = [move for move in found.ranked if move not in kept]
+    return [*kept, *others[: len(QUICK) - len(kept)]]
 
 
 def _button(move: Move, found: Moves) -> dict[str, Any]:

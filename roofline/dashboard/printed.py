@@ -109,7 +109,8 @@ def _notes(report: Report) -> str:
 def _link(report: Report, address: str) -> str:
     """The question as a link, whole where the address of this page is one."""
     try:
-        whole = f"{address.partition('?')[0]}{link.to_query(report.scenario)}"
+        page = address.partition("?")[0]
+        whole = f"{page if page.endswith('/') else f'{page}/'}{link.to_query(report.scenario)}"
     except RooflineError as error:
         return esc(error)
     safe = whole.startswith(("http://", "https://"))

@@ -34,6 +34,7 @@ from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
 from roofline.cli_compare import add_compare
 from roofline.cli_money import add_commands
+from roofline.cli_reasons import add_reasons
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
@@ -342,6 +343,7 @@ def catalog(
 
 add_commands(app, estimate, _answer)
 add_compare(app, _answer)
+add_reasons(app, estimate, _answer)
 
 
 @app.command()

@@ -29,10 +29,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON in base uni
 def add_commands(app: typer.Typer, template: Callable[..., None], answer: Answer) -> None:
     """Add the commands to an application, with the scenario options of a command that has them."""
     for command in (cost, breakeven, fleet):
-        app.command()(_with_scenario(command, template, answer))
+        app.command()(with_scenario(command, template, answer))
 
 
-def _with_scenario(command: Callable[..., Any], template: Callable[..., None], answer: Answer) -> Callable[..., None]:
+def with_scenario(command: Callable[..., Any], template: Callable[..., None], answer: Answer) -> Callable[..., None]:
     """A command with the options of `template` before its own; what was given of them comes as one mapping."""
     shared = {n: p for n, p in inspect.signature(template, eval_str=True).parameters.items() if n != "as_json"}
     own = {n: p for n, p in inspect.signature(command, eval_str=True).parameters.items() if n != "given"}

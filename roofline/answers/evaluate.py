@@ -267,6 +267,14 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     return None
 
 
+def carries(scenario: Scenario) -> bool:
+    """Whether some plan holds the batch of a scenario, or one sequence: a part of `evaluate`, and refused where that refuses."""
+    found = resolve(scenario)
+    load = workload([scenario.model_copy(update={"batch": scenario.batch or 1})])
+    room = room_for(found.structure, candidates(found.structure, found.request), found.formats, found.machine, load)
+    return bool(np.any(np.asarray(room.max_batch) >= load.batch))
+
+
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:
     """Whether some plan holds a batch, or keeps up with a request rate."""
     request = replace(found.request, devices=devices)

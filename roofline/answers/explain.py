@@ -1,7 +1,8 @@
-"""Why a headline number is what it is: formula, your values, inputs, sources."""
+"""Why a headline number is what it is: formula, your values, inputs, sources, and what they rest on in turn."""
 
 from __future__ import annotations
 
+from roofline.answers.grounds import memory_grounds, price_grounds, step_grounds
 from roofline.answers.report import Explanation, Input, Report
 from roofline.units import Floats, duration, memory_size, significant, with_prefix
 
@@ -21,7 +22,7 @@ _ROOFLINE = "S. Williams, A. Waterman, D. Patterson, Roofline, Commun. ACM 52(4)
 
 
 def explain(report: Report) -> dict[str, Explanation]:
-    """One explanation per headline number."""
+    """One explanation per headline number; its parts open what it rests on, down to shapes of tensors and printed facts."""
     return {
         "tokens_per_s_per_user": _per_user(report),
         "output_tokens_per_s": _total(report),
@@ -55,6 +56,23 @@ def _per_user(report: Report) -> Explanation:
             *(Input(f"{_SYMBOLS[a.name]}: {a.name}", a.value, a.basis) for a in report.assumptions if a.name in _SYMBOLS),
         ),
         citation=_ROOFLINE,
+        value=f"{significant(float(report.expected.tokens_per_s_per_user))} tokens/s",
+        parts=(step_grounds(report, "decode"), _first_token(report)),
+    )
+
+
+def _first_token(report: Report) -> Explanation:
+    """Time to first token: not a headline of its own, but the other half of what a person feels."""
+    computed = report.scenario.input_tokens * (1.0 - report.scenario.prefix_hit)
+    return Explanation(
+        title="Time to first token, for comparison",
+        value=duration(float(report.expected.ttft_s)),
+        equation="steps of prefill over the prompt, chunk by chunk, and the first token's own",
+        substituted=f"{computed:,.0f} tokens to compute: {duration(float(report.expected.ttft_s))} expected, "
+        f"{duration(float(report.limit.ttft_s))} at the limit",
+        inputs=(Input("prompt", f"{report.scenario.input_tokens:,} tokens", "yours"),),
+        citation=_ROOFLINE,
+        parts=(step_grounds(report, "prefill"),),
     )
 
 
@@ -78,6 +96,8 @@ def _total(report: Report) -> Explanation:
             ),
         ),
         citation="J. Austin et al., How to Scale Your Model, part 7, 2025",
+        value=f"{significant(float(report.expected.output_tokens_per_s))} tokens/s",
+        parts=(step_grounds(report, "decode"),),
     )
 
 
@@ -105,6 +125,8 @@ def _cost(report: Report) -> Explanation:
             Input("utilisation", f"{scenario.utilisation:.0%}", "yours"),
         ),
         citation="rental price over rate, as Epoch AI and others",
+        value=shown,
+        parts=(*price_grounds(report), _total(report)),
     )
 
 
@@ -135,4 +157,6 @@ def _memory(report: Report) -> Explanation:
             Input("most sequences that fit", f"{memory.max_batch:,}", "floor of what is left over cache of one"),
         ),
         citation="J. Austin et al., How to Scale Your Model, part 8, 2025",
+        value=whole,
+        parts=memory_grounds(report),
     )

@@ -211,7 +211,7 @@ def together(prefill: Speeds, decode: Speeds, scenario: Scenario, computed_token
             tpot_s=tpot,
             tpot_including_ttft_s=(ttft + (output - 1.0) * tpot) / output,
             decode_step_s=rest.decode_step_s * known,
-            tokens_per_s_per_user=1.0 / tpot,
+            tokens_per_s_per_user=rest.tokens_per_s_per_user * known,
             output_tokens_per_s=made,
             requests_per_s=requests,
             request_output_tokens_per_s=requests * output,

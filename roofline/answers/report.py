@@ -307,3 +307,9 @@ class Explanation:
     substituted: str
     inputs: tuple[Input, ...]
     citation: str
+    value: str = ""
+    """What it comes to, in one short text."""
+    url: str = ""
+    """Address of the source, where it has one."""
+    parts: tuple[Explanation, ...] = ()
+    """What it rests on, explained in turn: steps, operators, bytes, structure, facts."""

@@ -8,12 +8,13 @@ import streamlit as st
 
 from roofline.answers.curves import batch_curve
 from roofline.answers.report import BatchCurve, Report, Waiting
-from roofline.dashboard import state
+from roofline.dashboard import feels_like, printed_words, quick_moves, state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
 from roofline.dashboard.fields import AUTO
 from roofline.dashboard.model_blocks import short_format_name
+from roofline.dashboard.printed import report_html
 from roofline.dashboard.shell import FaultError, Frame, fault_html
 from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import PlanError
@@ -56,11 +57,29 @@ def _body(report: Report, look: Look) -> None:
         st.html(cards_html(report, look.palette))
         why_row(report)
         st.html(_sentence(report))
+        feels_like.draw(report)
     else:
         _does_not_fit(report, look.palette)
+    place = st.container(key="moves_place")
     if curve is not None:
         _figures(report, curve, look)
     tabs(Shown(report, curve, look))
+    _download(report)
+    with place:  # last: a dozen evaluations that no headline waits for
+        quick_moves.draw(report)
+
+
+def _download(report: Report) -> None:
+    """The report as a file; it is made when it is asked for."""
+    address = st.context.url or ""
+    st.download_button(
+        printed_words.DOWNLOAD,
+        lambda: report_html(report, address),
+        printed_words.FILE_NAME,
+        "text/html",
+        help=printed_words.DOWNLOAD_HELP,
+        on_click="ignore",
+    )
 
 
 def _sentence(report: Report) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from roofline.answers.explain import explain
+from roofline.answers.measuring import Measuring, measuring
 from roofline.answers.report import Bound, Explanation, Report
 from roofline.dashboard.text import between, esc, table
 from roofline.figures.theme import BOUND_MARKS, Palette
@@ -93,16 +94,39 @@ def why_row(report: Report) -> None:
             popover = st.popover(label, type="tertiary", key=f"why_{name}", on_change="rerun")
             if popover.open:
                 with popover:
-                    st.html(explanation_html(explain(report)[name]))
+                    st.html(
+                        f'<div class="rf-why">{explanation_html(explain(report)[name])}{measuring_html(measuring(report))}</div>'
+                    )
 
 
 def explanation_html(found: Explanation) -> str:
-    """Formula, your values, inputs with sources."""
+    """Formula, your values, inputs with sources; then each thing it rests on, to be opened in turn."""
+    return f'<h3 class="rf-h">{esc(found.title)}</h3>{_grounds_html(found)}'
+
+
+def _grounds_html(found: Explanation) -> str:
     rows = [(item.name, item.value, item.source) for item in found.inputs]
+    inputs = table(("Input", "Value", "Source"), rows, caption=f"Inputs: {found.title}") if rows else ""
+    source = esc(found.citation)
+    if found.url.startswith("https://"):
+        source = f'<a href="{esc(found.url)}" target="_blank" rel="noopener noreferrer">{source}</a>'
+    parts = "".join(
+        f"<details><summary>{esc(part.title)}: {esc(part.value)}</summary>{_grounds_html(part)}</details>" for part in found.parts
+    )
     return (
-        f'<h3 class="rf-h">{esc(found.title)}</h3>'
         f'<p class="rf-equation">{esc(found.equation)}</p><p class="rf-key">with your values</p>'
-        f'<p class="rf-equation">{esc(found.substituted)}</p>'
-        f"{table(('Input', 'Value', 'Source'), rows, caption='Inputs of the formula')}"
-        f'<p class="rf-key">{esc(found.citation)}</p>'
+        f'<p class="rf-equation">{esc(found.substituted)}</p>{inputs}<p class="rf-key">{source}</p>'
+        f'{f"""<div class="rf-below">{parts}</div>""" if parts else ""}'
+    )
+
+
+def measuring_html(found: Measuring) -> str:
+    """The commands that would measure it, what should come out, and what to mind."""
+    commands = "\n".join(found.commands)
+    rows = [(item.name, item.expected) for item in found.compared]
+    notes = "".join(f"<li>{esc(note)}</li>" for note in found.notes)
+    return (
+        f'<details><summary>Measure it yourself</summary><p class="rf-equation">{esc(commands)}</p>'
+        f"{table(('The tool says', 'Expected'), rows, caption='Expected of the measurement')}"
+        f'<ul class="rf-list">{notes}</ul></details>'
     )

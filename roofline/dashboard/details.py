@@ -12,6 +12,7 @@ from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import sources
 from roofline.dashboard.bars import bound_bar, memory_bar, operator_bars
+from roofline.dashboard.detail_rows import energy_html, reserved_html, running_html, tiers_html, waiting_html
 from roofline.dashboard.state import FIRST_TAB, TAB_KEY
 from roofline.dashboard.text import Markup, between, esc, gb, heading, table
 from roofline.figures.curves import cost_alt, cost_figure
@@ -69,21 +70,19 @@ def _cost(shown: Shown) -> None:
         figure = as_figure(cost_figure(report, shown.curve, shown.look))
         config = chart_config(shown.look, "cost")
         st.plotly_chart(figure, theme=None, key="cost_chart", config=config, alt=cost_alt(report))
+        st.html(reserved_html(report))
     band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
     rows = [
         ("USD per million output tokens", sig(cost.usd_per_million_output_tokens), f"expected {band}"),
         ("the same at the limit", sig(cost.usd_per_million_output_tokens_at_limit), "limit"),
         ("USD per million input tokens", sig(cost.usd_per_million_input_tokens), "expected"),
+        ("USD per million cached input tokens", sig(cost.usd_per_million_cached_input_tokens), "expected, read from a cache"),
         ("USD per million tokens of both kinds", sig(cost.usd_per_million_tokens), "expected, in the proportion of the load"),
         ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
-        (
-            "joules per output token",
-            sig(cost.joules_per_output_token),
-            "expected, with server and facility",
-        ),
     ]
     with pair.cell():
-        st.html(heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario"))
+        prices = heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario")
+        st.html(prices + energy_html(report))
 
 
 def _memory(shown: Shown) -> None:
@@ -97,7 +96,8 @@ def _memory(shown: Shown) -> None:
         ("Devices used of devices there", f"{shown.report.plan.devices_used:,} of {shown.report.scenario.devices:,}"),
     ]
     title = heading("Memory of one device", "Weights and what every sequence adds, against what programs can use.")
-    st.html(title + memory_bar(shown.report, shown.look.palette) + table(("What", "Value"), rows, caption="Memory in numbers"))
+    bars = memory_bar(shown.report, shown.look.palette) + tiers_html(shown.report, shown.look.palette)
+    st.html(title + bars + table(("What", "Value"), rows, caption="Memory in numbers"))
 
 
 def _time(shown: Shown) -> None:
@@ -108,7 +108,9 @@ def _time(shown: Shown) -> None:
             bars = bound_bar(report, phase, palette) + operator_bars(report, phase, palette)
             if_fits = "" if report.memory.fits else "As if it fitted. "
             use = f"{if_fits}Expected: {report.mfu[phase]:.0%} of peak arithmetic, {report.mbu[phase]:.0%} of memory bandwidth."
-            st.html(heading(_PHASE_WORDS[phase], use) + bars)
+            # what is out of the ordinary stands under the phase it belongs to
+            more = running_html(report) if phase == "decode" else waiting_html(report.waiting)
+            st.html(heading(_PHASE_WORDS[phase], use) + bars + more)
 
 
 def _operators(shown: Shown) -> None:

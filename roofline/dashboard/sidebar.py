@@ -10,7 +10,7 @@ import streamlit as st
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
 from roofline.catalog.boxes import load_box
-from roofline.dashboard import choices, own_device
+from roofline.dashboard import choices, own_device, saved
 from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import key, own, set_controls
@@ -58,6 +58,7 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
             help="Each example sets every control. Back in the browser undoes it.",
             on_change=_apply_preset,
         )
+        saved.draw()
         _machine(problems)
         _load(problems)
         _formats(scenario, report, problems)

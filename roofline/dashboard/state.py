@@ -19,6 +19,7 @@ from roofline.dashboard import carried, page_view, view
 from roofline.dashboard.catalogue_view import CATALOGUE_VIEW
 from roofline.dashboard.fields import Values, asked, control_values
 from roofline.dashboard.formula_view import FORMULA_VIEW
+from roofline.errors import LinkError
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
@@ -90,6 +91,17 @@ def _decoded(query: dict[str, str]) -> link.Decoded:
 def set_controls(scenario: Scenario) -> None:
     """Let every control show a scenario. Callbacks and links only: not after the controls are drawn."""
     set_some(control_values(scenario))
+
+
+def open_link(text: str) -> None:
+    """Let every control show the question of a link; what cannot be read of it is told. Callbacks only."""
+    try:
+        decoded = link.from_query(text)
+    except LinkError as error:
+        decoded = link.Decoded(last(), (str(error),))
+    set_controls(decoded.scenario)
+    st.session_state[_SEEN] = None  # problems are shown until the next edit
+    st.session_state[_PROBLEMS] = decoded.problems
 
 
 def current() -> Asked:

@@ -195,7 +195,7 @@ def test_a_batch_that_does_not_fit_can_be_cut_to_what_does() -> None:
 @pytest.mark.parametrize("name", ["tokens_per_s_per_user", "output_tokens_per_s", "usd_per_million_output_tokens", "memory"])
 def test_every_headline_number_explains_itself(name) -> None:
     shown = explanation_html(explain(evaluate(DEFAULT))[name])
-    assert shown.count("rf-equation") == 2
+    assert shown.count("rf-equation") > 2
     assert "<table" in shown
 
 

@@ -139,3 +139,11 @@ def test_bad_splits_say_what_would_be_right(fields: dict[str, object], error: ty
 def test_a_sweep_shares_its_devices() -> None:
     with pytest.raises(InputError, match="leave prefill_devices out"):
         sweep(Scenario(model="llama-3.1-8b", hardware="h100-sxm", devices=8, prefill_devices=2), {"batch": [1, 2]})
+
+
+@pytest.mark.parametrize("load", [{"batch": 64}, {"batch": None, "request_rate": 4.0}])
+def test_the_band_of_a_users_speed_is_in_order(load: dict) -> None:
+    report = evaluate(Scenario(model="deepseek-v3", hardware="h100-sxm", devices=32, prefill_devices=16, **load))
+    low, mean, high = (t.tokens_per_s_per_user for t in (report.expected_low, report.expected, report.expected_high))
+    assert low < mean < high
+    assert mean == pytest.approx(1 / report.expected.tpot_s)

@@ -365,7 +365,7 @@ def _assigned(text: str) -> tuple[str, float]:
         raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
 
 
-Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds, without queueing.")]
+Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds.")]
 Paced = Annotated[Number, typer.Option("--tpot", help="Longest time per output token, seconds.")]
 
 
@@ -376,7 +376,9 @@ def search(
     ttft_s: Promised = None,
     tpot_s: Paced = None,
     tokens_per_s_per_user: Annotated[Number, typer.Option(help="Instead of --tpot.")] = None,
-    percentile: Annotated[Number, typer.Option(help="90 and above: held at the slow end of the band.")] = None,
+    percentile: Annotated[
+        Number, typer.Option(help="At a rate, TTFT has its wait at it; 90 and above: held at the slow end of the band.")
+    ] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second in all.")] = None,
     concurrency: Annotated[Whole, typer.Option(help="Requests in flight in all, instead of a rate.")] = None,
     input_tokens: Whole = None,
@@ -385,6 +387,7 @@ def search(
     kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
     engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: the market's.")] = None,
+    price: Annotated[Text, typer.Option(help="rental, owned, or market: rental quotes, else owned.")] = None,
     most_devices: Annotated[Whole, typer.Option(help="Of one replica; default 256.")] = None,
     announced: Annotated[bool, typer.Option("--announced", help="Include parts that are not shipping.")] = False,
     top: Annotated[Whole, typer.Option(help="Deployments to name; default 20.")] = None,

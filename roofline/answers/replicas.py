@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array
 from roofline.answers.economics import device_price
+from roofline.answers.pricing import DevicePrice
 from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import band_end_s, decode_share
+from roofline.answers.waiting import late_wait_s
 from roofline.formulas.cost import rental_usd_per_token
 from roofline.performance.memory import footprint
 from roofline.performance.serving import Service, service
@@ -48,7 +50,7 @@ class Points:
     request_rate: Array
     tpot_s: Array
     promised_ttft_s: Array
-    """The time that a promise is held against: expected, or at the slow end of its band."""
+    """The time that a promise is held against: expected, or at the slow end of its band, with the wait where it counts."""
     promised_tpot_s: Array
 
 
@@ -111,8 +113,15 @@ def option(query: SearchQuery, scenario: Scenario, found: Resolved) -> Option | 
     if not holds.size:
         return None
     shard = every.over(lambda values: np.asarray(values)[holds, None])
-    price = device_price(scenario, found.price).usd_per_h
-    return Option(scenario, found, shard, most[holds, None], price)
+    return Option(scenario, found, shard, most[holds, None], offered_price(query, scenario, found).usd_per_h)
+
+
+def offered_price(query: SearchQuery, scenario: Scenario, found: Resolved) -> DevicePrice:
+    """The price of an hour of a device on the basis that is asked for."""
+    price = device_price(scenario, found.price)
+    if query.price == "rental" and price.kind != "rental":
+        return DevicePrice(None, f"nobody is known to rent out {found.accelerator.id}", "unknown")
+    return price
 
 
 def ladder(max_batch: Array) -> Array:
@@ -131,6 +140,8 @@ def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> P
     tpot = step / decode_share(rate, prompt_s, groups)
     ttft = np.asarray(times.expected_ttft_s)
     held_ttft, held_tpot = (ttft, tpot) if not query.holds_band else _slow_end(times, found, rate, groups)
+    if query.waits_at is not None:
+        held_ttft = held_ttft + np.asarray(late_wait_s(prompt_s, groups, step, rate, percentile_frac=query.waits_at))
     return Points(
         np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot)
     )

@@ -32,6 +32,7 @@ from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
+from roofline.cli_advice import add_advice
 from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
@@ -410,6 +411,9 @@ def _link_of(scenario: Scenario) -> str | None:
         return links.to_query(links.portable(scenario))
     except InputError:
         return None
+
+
+add_advice(app, _answer, _link_of)
 
 
 @app.command()

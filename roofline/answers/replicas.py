@@ -10,6 +10,7 @@ leaves of every second, and n replicas serve n times the rate at n times the cos
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,8 @@ from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import PER_MILLION, SECONDS_PER_HOUR
 
-_NARROW: dict[str, tuple[tuple[str, str | None], ...]] = {
+Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
+_NARROW: Narrow = {
     "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
     "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
     "cpu": (("q8_0", None), ("q4_k_m", None)),
@@ -91,10 +93,10 @@ def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> S
     )
 
 
-def weight_formats(found: Resolved) -> tuple[str | None, ...]:
+def weight_formats(found: Resolved, usual: Narrow = _NARROW) -> tuple[str | None, ...]:
     """As stored, and the narrower formats that are usual with this engine and that the device has units for."""
     stored = weight_bytes(found.model, None)
-    narrow = (name for name, dtype in _NARROW[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
+    narrow = (name for name, dtype in usual[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
     return (None, *(name for name in narrow if weight_bytes(found.model, name) < _NARROWER_FRAC * stored))
 
 

@@ -45,7 +45,7 @@ def search(query: SearchQuery, spread: Spread | None = None) -> Search:
         Something that does not exist or cannot be is named: one sentence says what would be right.
     """
     start = time.perf_counter()
-    devices = _devices(query)
+    devices = devices_of(query)
     scan = _scanned(query, devices, spread or map)
     chosen = cheapest(query, (p for p in scan.picks if p is not None), query.top)
     winners = tuple(deployment(query, c) for c in chosen[: query.top])
@@ -88,7 +88,7 @@ Spread = Callable[[Callable[[Entry], Passed | None], Sequence[Entry]], Iterable[
 
 
 @dataclass(frozen=True)
-class _Device:
+class Candidate:
     """One device with the formats to try, or the fact that is missing."""
 
     accelerator: Accelerator
@@ -108,8 +108,8 @@ class _Scan:
     n_points: int
 
 
-def _devices(query: SearchQuery) -> tuple[_Device, ...]:
-    """What there is to choose from, each device once."""
+def devices_of(query: SearchQuery) -> tuple[Candidate, ...]:
+    """What there is to choose from, each device once with the formats to try."""
     model = load_model(query.model)
     names = hardware_ids(query.announced) if query.hardware is None else query.hardware
     named = {name: load_hardware(name) for name in names}
@@ -117,18 +117,18 @@ def _devices(query: SearchQuery) -> tuple[_Device, ...]:
     return tuple(found.values())
 
 
-def _device(query: SearchQuery, model: ModelSpec, name: str, accelerator: Accelerator) -> _Device:
+def _device(query: SearchQuery, model: ModelSpec, name: str, accelerator: Accelerator) -> Candidate:
     def at(weights: str | None) -> Entry:
         scenario = query.scenario(name, weights)
         return scenario, resolved(scenario, model, accelerator)
 
     try:
         if query.weights is not None:
-            return _Device(accelerator, tuple(at(weights) for weights in named_formats(query)))
+            return Candidate(accelerator, tuple(at(weights) for weights in named_formats(query)))
         stored = at(None)
-        return _Device(accelerator, (stored, *(at(weights) for weights in weight_formats(stored[1])[1:])))
+        return Candidate(accelerator, (stored, *(at(weights) for weights in weight_formats(stored[1])[1:])))
     except MissingFactError as error:
-        return _Device(accelerator, (), str(error))
+        return Candidate(accelerator, (), str(error))
 
 
 def _passed(query: SearchQuery, entry: Entry) -> Passed | None:
@@ -141,7 +141,7 @@ def _passed(query: SearchQuery, entry: Entry) -> Passed | None:
     return Passed(item, at, meets(query, at))
 
 
-def _scanned(query: SearchQuery, devices: Sequence[_Device], spread: Spread) -> _Scan:
+def _scanned(query: SearchQuery, devices: Sequence[Candidate], spread: Spread) -> _Scan:
     """Every option that fits, one after the other; only frontiers and candidates are kept."""
     options: list[Option] = []
     standings: list[Standing] = []
@@ -161,7 +161,7 @@ def _scanned(query: SearchQuery, devices: Sequence[_Device], spread: Spread) -> 
     return _Scan(tuple(options), tuple(standings), tuple(picks), cost_edge, rate_edge, n_points)
 
 
-def _tried(query: SearchQuery, scan: _Scan, device: _Device, chosen: Sequence[Chosen]) -> Tried:
+def _tried(query: SearchQuery, scan: _Scan, device: Candidate, chosen: Sequence[Chosen]) -> Tried:
     """A device with all that its options came to."""
     mine = [n for n, item in enumerate(scan.options) if item.found.accelerator.id == device.accelerator.id]
     exact = {id(c.option): c.usd for c in chosen}

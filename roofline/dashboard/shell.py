@@ -42,6 +42,8 @@ class Frame:
     look: Look
     query: dict[str, str]
     """The address of this question."""
+    pages: dict[str, Any]
+    """Every page by its name, for links to it."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     _head(report, scenario)
     _problems("Part of the link could not be read", wanted.link_problems)
     _problems("Not taken over from the controls", tuple(problems.values()), phone_only=True)
-    return Frame(scenario, report, error, look, query)
+    return Frame(scenario, report, error, look, query, pages)
 
 
 def _look() -> Look:

@@ -16,17 +16,21 @@ import streamlit as st
 from roofline import link
 from roofline.dashboard import view
 from roofline.dashboard.fields import Values, asked, control_values
+from roofline.dashboard.find_view import FIND_VIEW
+from roofline.dashboard.machine_view import MACHINE_VIEW
+from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
+from roofline.dashboard.page_view import PageView
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
 """Keys of controls in the session."""
-VIEW_PREFIX = "view_"
-"""Keys of view switches in the session."""
+PAGE_VIEWS: tuple[PageView, ...] = (FIND_VIEW, MACHINE_VIEW)
+"""Switches of pages that travel in the address beside the scenario."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN = 5
-_URL, _KEPT, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_last", "_problems", "_own_"
+_URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ def read_link() -> None:
     set_controls(decoded.scenario)
     st.session_state[_LAST] = link.DEFAULT
     st.session_state[_URL] = query
-    st.session_state[_PROBLEMS] = decoded.problems
+    found = [problem for page in PAGE_VIEWS for problem in page.take(query.get(page.key, ""))]
+    st.session_state[_PROBLEMS] = (*decoded.problems, *found)
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
 
@@ -76,10 +81,10 @@ def current() -> Asked:
     """The scenario of the controls; controls that are not drawn keep their value."""
     values = _values()
     scenario, problems = asked(values, last())
-    changed = st.session_state.get(_KEPT) not in (None, values)
-    if changed:
+    seen = (values, [page.text() for page in PAGE_VIEWS])
+    if st.session_state.get(_SEEN) not in (None, seen):
         st.session_state[_PROBLEMS] = ()
-    st.session_state[_KEPT] = values
+    st.session_state[_KEPT], st.session_state[_SEEN] = values, seen
     return Asked(scenario, problems, st.session_state[_PROBLEMS])
 
 
@@ -145,13 +150,15 @@ def write_link(scenario: Scenario, *, good: bool) -> dict[str, str]:
     if good:
         st.session_state[_LAST] = scenario
     before = st.query_params.to_dict()
-    others = {name: value for name, value in before.items() if name in link.VIEW_KEYS - {TAB_KEY, VIEW_KEY}}
+    pages = {page.key: page.text() for page in PAGE_VIEWS}
+    others = {name: value for name, value in before.items() if name in link.VIEW_KEYS - {TAB_KEY, VIEW_KEY, *pages}}
     tab, seen = _tab(), view.written(current_view())
     new = {
         **link.encode(scenario),
         **others,
         **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {}),
         **({VIEW_KEY: seen} if seen is not None else {}),
+        **{name: text for name, text in pages.items() if text},
     }
     if new != before:
         st.query_params.from_dict(new)

@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from roofline.dashboard import accuracy_page, calculator, model_page
+from roofline.dashboard import accuracy_page, calculator, find_page, machine_page, model_page
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
 show(
     (
         Sheet("Calculator", "", calculator.draw),
+        Sheet("Find hardware", "find", find_page.draw),
+        Sheet("My machine", "machine", machine_page.draw),
         Sheet("Model", "model", model_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),
     )

@@ -187,7 +187,7 @@ def _sentence(found: MachineAdvice) -> str:
     if not found.runs:
         return f"None of {found.n_models} models fits on {machine}: a smaller prompt, or memory of a host, may help."
     counted = f"{found.n_models_fitting} of {found.n_models} models fit on {machine}"
-    best, wish = found.runs[0], significant(found.query.least_tokens_per_s)
+    best, wish = found.runs[0], f"{found.query.least_tokens_per_s:g}"
     if not best.comfortable:
         return f"{counted}, none as wished; the fastest is {best.model_name} at {significant(best.tokens_per_s)} tokens/s."
     return (

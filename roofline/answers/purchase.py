@@ -180,7 +180,7 @@ def _outlay(accelerator: Accelerator) -> tuple[float | None, str]:
 
 def _sentence(query: PurchaseQuery, ranked: tuple[Offer, ...], n_reaching: int) -> str:
     """What the advice comes to."""
-    wish = f"{significant(query.least_tokens_per_s)} tokens/s"
+    wish = f"{query.least_tokens_per_s:g} tokens/s"
     if not ranked:
         return f"No device of the catalogue holds this model in up to {query.most_devices} of it."
     best = ranked[0]

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array
+from roofline.answers.evaluate import workload
 from roofline.answers.resolve import Resolved, resolve
 from roofline.performance.memory import footprint
-from roofline.performance.planning import Workload, room_for
+from roofline.performance.planning import room_for
 from roofline.performance.sharding import Shard, candidates
 from roofline.specs.scenario import Scenario
 
@@ -49,6 +50,5 @@ def most_context_tokens(scenario: Scenario, found: Resolved) -> int:
 def _holds(scenario: Scenario, prompt: int) -> bool:
     longer = scenario.model_copy(update={"input_tokens": prompt})
     found = resolve(longer)
-    load = Workload(*(np.array([float(n)]) for n in (prompt, scenario.output_tokens, 1)), np.array([np.nan]))
-    room = room_for(found.structure, candidates(found.structure, found.request), found.formats, found.machine, load)
+    room = room_for(found.structure, candidates(found.structure, found.request), found.formats, found.machine, workload([longer]))
     return bool(np.any(np.asarray(room.max_batch) >= 1.0))

@@ -25,8 +25,8 @@ from roofline.dashboard.accuracy_words import (
 from roofline.dashboard.choices import hardware_words
 from roofline.dashboard.details import chart_config
 from roofline.dashboard.fields import AUTO
+from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
 from roofline.dashboard.shell import Frame
-from roofline.dashboard.state import VIEW_PREFIX
 from roofline.dashboard.text import esc, heading
 from roofline.figures.accuracy_plot import KIND_WORDS, accuracy_alt, accuracy_figure
 from roofline.figures.theme import Look, as_figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -68,10 +69,10 @@ def losers_frame(losers: Sequence[Loser]) -> pd.DataFrame:
     )
 
 
-def columns(frame: pd.DataFrame) -> dict[str, object]:
+def columns(frame: pd.DataFrame) -> dict[str, Any]:
     """How numbers are shown: three digits, shares as bars."""
     small = st.column_config.NumberColumn(format="%.3g")
-    shown: dict[str, object] = {name: small for name in frame.columns if name in SECONDS or "USD" in name or "tokens/s" in name}
+    shown: dict[str, Any] = {name: small for name in frame.columns if name in SECONDS or "USD" in name or "tokens/s" in name}
     if "used" in frame:
         shown["used"] = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
     if "reason" in frame:

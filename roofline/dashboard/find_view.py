@@ -16,7 +16,9 @@ from roofline.units import KILO
 
 PACES = ("speed", "tpot", "none")
 TRAFFICS = ("rate", "users", "none")
-PERCENTILES = (None, 50, 80, 90, 95, 99)
+AS_EXPECTED = 0
+"""No percentile: the middle of the prediction, nobody waits."""
+PERCENTILES = (AS_EXPECTED, 50, 80, 90, 95, 99)
 PRICES: tuple[PriceBasis, ...] = get_args(PriceBasis)
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 MOST = tuple(2**k for k in range(9))
@@ -28,7 +30,7 @@ USUAL: Values = {
     "pace": "speed",
     "speed": 30.0,
     "tpot": 33.0,
-    "pct": None,
+    "pct": AS_EXPECTED,
     "load": "rate",
     "rate": 10.0,
     "users": 100,
@@ -66,7 +68,7 @@ def search_query(values: Values, scenario: Scenario) -> SearchQuery:
         ttft_s=values["ttft"],
         tpot_s=milliseconds_s(values["tpot"]) if pace == "tpot" else None,
         tokens_per_s_per_user=values["speed"] if pace == "speed" else None,
-        percentile=values["pct"],
+        percentile=values["pct"] or None,
         request_rate=values["rate"] if load == "rate" else None,
         concurrency=values["users"] if load == "users" else None,
         weights=tuple(values["formats"]) or None,

@@ -53,9 +53,9 @@ LOSERS_KEY = "Every other device with the reason, the nearest to the promise fir
 INVERSE_KEY = "One machine, as in the controls on the left, with the question turned round."
 
 
-def percentile_words(value: int | None) -> str:
+def percentile_words(value: int) -> str:
     """A percentile as people say it."""
-    return "As expected" if value is None else f"{value} of 100"
+    return "As expected" if not value else f"{value} of 100"
 
 
 def progress_words(done: int, of: int) -> str:

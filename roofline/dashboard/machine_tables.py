@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -54,11 +55,11 @@ def offers_frame(offers: Sequence[Offer]) -> pd.DataFrame:
     )
 
 
-def columns(frame: pd.DataFrame) -> dict[str, object]:
+def columns(frame: pd.DataFrame) -> dict[str, Any]:
     """How numbers are shown."""
     three, whole = st.column_config.NumberColumn(format="%.3g"), st.column_config.NumberColumn(format="localized")
     names = ("tokens/s", "low", "high", "prompt tokens/s", "USD per hour", "TTFT s", "USD of power per M output")
-    shown: dict[str, object] = {name: three for name in names if name in frame}
+    shown: dict[str, Any] = {name: three for name in names if name in frame}
     shown |= {name: whole for name in ("context that fits", "USD to buy") if name in frame}
     shown |= {
         "parameters": st.column_config.NumberColumn(format="compact"),

@@ -20,8 +20,8 @@ HELP_HOST = (
 )
 NO_HOST = "This machine has one memory for all: there is no host memory to leave anything to."
 BUY_NOTES = (
-    "To buy: median of dated purchase prices, with a share for the machine around the devices. Processors have no such price here "
-    "since the memory that a model lies in is bought apart. Per hour: rented, or owned where nobody rents it out."
+    "To buy: median of dated purchase prices, with a share for the machine around the devices. Processors have no such price "
+    "here since the memory that a model lies in is bought apart. Per hour: rented, or owned where nobody rents it out."
 )
 MEASURE_TITLE = "Your machine is not in the list, or you want it measured"
 MEASURE_STEPS = (

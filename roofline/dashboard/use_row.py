@@ -16,6 +16,6 @@ def buttons(scenario: Scenario, frame: Frame, key: str) -> None:
     """Both ways; views of pages stay in the address."""
     views = {name: value for name, value in frame.query.items() if name in link.VIEW_KEYS}
     query = {**(link.encode(scenario) or {"v": link.VERSION}), **views}
-    with st.container(horizontal=True, key=f"{key}_row"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_row"):
         st.button(USE_LABEL, on_click=state.set_controls, args=(scenario,), key=f"{key}_use", type="primary")
         st.page_link(frame.pages["Calculator"], label=OPEN_LABEL, query_params=query, width="content")

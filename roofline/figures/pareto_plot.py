@@ -24,8 +24,9 @@ def pareto_figure(found: Search, look: Look) -> Spec:
     keeps = [p for p in found.cost_frontier if p.meets]
     misses = [p for p in found.cost_frontier if not p.meets]
     winners = [item for item in found.winners if item.usd_per_million_output_tokens is not None]
-    x = [p.tokens_per_s_per_user for p in (*found.cost_frontier, *winners)]
-    y = [p.usd_per_million_output_tokens or 0.0 for p in (*found.cost_frontier, *winners)]
+    shown: list[FrontierPoint | Deployment] = [*found.cost_frontier, *winners]
+    x = [p.tokens_per_s_per_user for p in shown]
+    y = [p.usd_per_million_output_tokens or 0.0 for p in shown]
     across, up = log_ends(x), log_ends([value for value in y if value > 0.0] or [1.0])
     data = [
         _line(found.cost_frontier, look),

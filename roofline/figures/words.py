@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from roofline.answers.report import Bound
-from roofline.units import KILO, MEGA, significant, with_prefix
+from roofline.units import GIGA, KILO, MEGA, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": "compute",
@@ -56,14 +56,14 @@ def sig(value: object, digits: int = 3) -> str:
 def axis_number(value: float) -> str:
     """A tick: a short number with a letter for thousands.
 
-    >>> axis_number(0.3), axis_number(300), axis_number(10_000)
-    ('0.3', '300', '10k')
+    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(3e9)
+    ('0.3', '300', '10k', '3B')
     """
     if value < KILO:
         return f"{value:g}"
     if value < MEGA:
         return f"{value / KILO:.3g}k"
-    return f"{value / MEGA:.3g}M"
+    return f"{value / MEGA:.3g}M" if value < GIGA else f"{value / GIGA:.3g}B"
 
 
 def rate_tick(flops_per_s: float) -> str:

@@ -2,7 +2,16 @@
 
 import streamlit as st
 
-from roofline.dashboard import accuracy_page, calculator, find_page, machine_page, model_page
+from roofline.dashboard import (
+    accuracy_page,
+    calculator,
+    catalogue_page,
+    experts_page,
+    find_page,
+    formulas_page,
+    machine_page,
+    model_page,
+)
 from roofline.dashboard.shell import Sheet, show
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
@@ -11,7 +20,10 @@ show(
         Sheet("Calculator", "", calculator.draw),
         Sheet("Find hardware", "find", find_page.draw),
         Sheet("My machine", "machine", machine_page.draw),
+        Sheet("Dense and experts", "experts", experts_page.draw),
         Sheet("Model", "model", model_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),
+        Sheet("Catalogue", "catalogue", catalogue_page.draw),
+        Sheet("Formulas", "formulas", formulas_page.draw),
     )
 )

@@ -40,7 +40,9 @@ DEFAULT = PRESETS[0].scenario
 """The page without a query."""
 FLEET_PREFIX = "f."
 """Keys of a fleet, beside those of its replica."""
-VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "find", "mine"})
+VIEW_KEYS = frozenset(
+    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "find", "mine", "formula", "catalogue"}
+)
 """Keys of view switches and of the host, left alone."""
 
 _FIELDS: dict[str, str] = {

@@ -16,7 +16,7 @@ from roofline.formulas.experts import distinct_experts, tokens_per_touched_exper
 from roofline.performance.counts import ModelCounts, model_counts
 from roofline.performance.memory import cache_by_context
 from roofline.performance.weights import weight_bytes
-from roofline.specs.model import Attend, Block, LayerGroup, ModelSpec
+from roofline.specs.model import Attend, Block, LayerGroup, ModelSpec, Routing
 from roofline.units import BITS_PER_BYTE, Floats
 
 WEIGHT_FORMATS = ("bf16", "fp8", "int8", "q8_0", "q6_k", "q4_k_m", "nvfp4", "mxfp4", "q3_k_m", "q2_k")
@@ -172,8 +172,11 @@ def _cache(model: ModelSpec, kv_cache: str) -> CacheCurve:
 def _experts(model: ModelSpec) -> ExpertCurve | None:
     if not model.routings:
         return None
-    routing = model.routings[0]
-    tokens = 2.0 ** np.arange(0.0, _BATCH_DOUBLINGS + 1e-9, 0.25)
+    return expert_curve(model.routings[0], 2.0 ** np.arange(0.0, _BATCH_DOUBLINGS + 1e-9, 0.25))
+
+
+def expert_curve(routing: Routing, tokens: NDArray[np.float64]) -> ExpertCurve:
+    """Experts of a layer that steps of so many tokens touch, and what each of them gets."""
     total, active = float(routing.n_experts), float(routing.n_active)
     return ExpertCurve(
         tokens=tokens,

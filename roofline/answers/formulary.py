@@ -76,8 +76,10 @@ class Formula:
         missing = [name for name in names if name not in values]
         if missing:
             raise InputError(f"{self.name} needs {', '.join(missing)} as well.")
+        if not all(math.isfinite(values[name]) for name in names):
+            raise InputError(f"{self.name} takes finite numbers.")
         with np.errstate(all="ignore"):
-            found = float(np.asarray(self.function(**{name: float(values[name]) for name in names})))
+            found = float(np.asarray(self.function(**{name: np.float64(values[name]) for name in names})))
         if not math.isfinite(found):
             raise InputError(f"{self.name} has no finite value for these inputs.")
         return found
@@ -166,3 +168,16 @@ def unit_of(name: str) -> str:
     top = _UNITS.get(above, above if above in _COUNTED else "")
     bottom = [_UNITS.get(word, word if word in _EACH else "") for word in below]
     return "/".join([top or "1", *filter(None, bottom)]) if any(bottom) else top
+
+
+def plain_name(name: str) -> str:
+    """A formula or an input in words, without the unit that its name ends in.
+
+    >>> plain_name("bandwidth_bytes_per_s"), plain_name("n_experts"), plain_name("bytes_per_element"), plain_name("up_frac")
+    ('bandwidth', 'experts', 'bytes per element', 'up')
+    """
+    words = name.removeprefix("n_").split("_")
+    if not name.startswith("n_") and unit_of(name):
+        head = words[: words.index("per")] if "per" in words else words
+        words = head[:-1] if len(head) > 1 and head[-1] in _UNITS else words
+    return " ".join(words)

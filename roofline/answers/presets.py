@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from roofline.specs.scenario import Scenario
+from roofline.units import MILLI
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,51 @@ PRESETS: tuple[Preset, ...] = (
             output_tokens=512,
             batch=1,
         ),
+    ),
+    Preset(
+        "llama-70b-dgx-1",
+        "Llama-3.3-70B on a used DGX-1",
+        "What does a used server with eight old GPUs still do?",
+        Scenario(
+            model="llama-3.3-70b",
+            hardware="v100-sxm2-32",
+            devices=8,
+            weights="fp16",
+            input_tokens=1024,
+            output_tokens=512,
+            batch=1,
+        ),
+    ),
+    Preset(
+        "maverick-cerebras",
+        "Llama-4-Maverick on 20 wafers",
+        "How can one user get 2,500 tokens a second?",
+        Scenario(
+            model="llama-4-maverick",
+            hardware="cerebras-cs3",
+            devices=20,
+            weights="bf16",
+            input_tokens=1024,
+            output_tokens=512,
+            batch=1,
+        ),
+    ),
+    *(
+        Preset(
+            f"window-{milliseconds}-ms",
+            f"A batching window of {milliseconds} ms",
+            "What does waiting for a fuller batch cost each user?",
+            Scenario(
+                model="deepseek-v3",
+                hardware="h100-sxm",
+                devices=16,
+                input_tokens=1024,
+                output_tokens=400,
+                request_rate=10.0,
+                batching_window_s=milliseconds * MILLI,
+            ),
+        )
+        for milliseconds in (5, 200)
     ),
     Preset(
         "llama-70b-h200",

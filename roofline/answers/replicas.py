@@ -36,6 +36,7 @@ _NARROW: Narrow = {
     "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
     "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
     "cpu": (("q8_0", None), ("q4_k_m", None)),
+    "dataflow": (("fp8", "fp8"),),
 }
 """Formats tried beside the stored one by kind of engine, each with the unit that it asks for."""
 _NARROWER_FRAC = 0.97

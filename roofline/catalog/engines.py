@@ -69,7 +69,7 @@ def base_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
 def load_engine(ref: str, accelerator: Accelerator) -> EngineProfile:
     """The profile of this id with the constants fitted for the device's architecture and link."""
     base = base_engine(ref, accelerator)
-    if base.is_ideal:
+    if base.is_ideal or base.kind == "dataflow":
         return base
     if base.kind == "cpu":
         return _of_measured(base, accelerator)

@@ -29,12 +29,12 @@ _CURVE_KEY = "Solid: expected, band 10th to 90th percentile. Dashed: limit."
 def draw(frame: Frame) -> None:
     """Draw the answer of the current scenario."""
     if frame.report is None:
-        _refused(frame)
+        refused(frame)
         return
     _body(frame.report, frame.look)
 
 
-def _refused(frame: Frame) -> None:
+def refused(frame: Frame) -> None:
     """No answer, and what would be right."""
     if isinstance(frame.error, FaultError):
         st.html(fault_html(frame.query))

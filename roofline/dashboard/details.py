@@ -183,10 +183,9 @@ def operator_detail(row: OperatorRow, report: Report) -> str:
 def _basis(shown: Shown) -> None:
     report = shown.report
     device = load_box(report.scenario.hardware)
-    rows = [_fact_row(name, fact) for name, fact in device_facts(device).items()]
     parts = [
         heading(f"Facts of {device.name}", "As printed in the source; peaks are dense."),
-        table(("Fact", "Value", "Source", "Kind", "Note"), rows, caption="Facts of the device"),
+        facts_html(device),
         heading("Facts used"),
         table(("Fact", "Value and source"), list(report.sources.items()), caption="Facts used, with sources"),
         heading("Assumptions", "Not facts: constants between the limit and what is expected, each with its range and basis."),
@@ -208,6 +207,12 @@ def device_facts(device: Accelerator) -> dict[str, Fact]:
         "power": device.tdp,
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def facts_html(device: Accelerator) -> str:
+    """The facts of a device as a table, each with its source; those that nobody confirms are marked."""
+    rows = [_fact_row(name, fact) for name, fact in device_facts(device).items()]
+    return table(("Fact", "Value", "Source", "Kind", "Note"), rows, caption="Facts of the device")
 
 
 def _fact_row(name: str, fact: Fact) -> tuple[object, ...]:

@@ -92,17 +92,30 @@ def detail_html(item: Deployment) -> str:
     rows = [
         ("Machines", f"{item.replicas:,} × {item.devices_per_replica:,} × {item.hardware_name}, {item.devices:,} in all"),
         ("Plan of one replica", plan_words(item.plan)),
-        ("TTFT", f"{duration(item.ttft_s)} expected, {duration(item.held_ttft_s)} held against the promise"),
-        ("TPOT", f"{duration(item.tpot_s)} expected, {duration(item.held_tpot_s)} held against the promise"),
+        ("TTFT", _time_words(item.ttft_s, item.held_ttft_s)),
+        ("TPOT", _time_words(item.tpot_s, item.held_tpot_s)),
         ("Bound", f"prefill by {BOUND_WORDS[item.bound['prefill']]}, decode by {BOUND_WORDS[item.bound['decode']]}"),
         ("Load", f"{sig(item.requests_per_s)} of {sig(item.most_requests_per_s)} requests/s, {item.utilisation_frac:.0%} used"),
-        ("Price", f"{sig(item.usd_per_device_hour)} USD per device and hour: {item.price_basis}"),
-        (
-            "Per million tokens",
-            f"{sig(item.usd_per_million_input_tokens)} USD in, {sig(item.usd_per_million_output_tokens)} USD out",
-        ),
+        ("Price", price_words(item.usd_per_device_hour, item.price_basis)),
+        ("Per million tokens", _token_words(item.usd_per_million_input_tokens, item.usd_per_million_output_tokens)),
     ]
-    return table(("Of this deployment", "Value"), rows, caption="The chosen deployment")
+    return f'<div class="rf-detail">{table(("Deployment", "Value"), rows, caption="The chosen deployment")}</div>'
+
+
+def price_words(usd_per_device_hour: float | None, basis: str) -> str:
+    """A price with what it rests on, or why there is none."""
+    return basis if usd_per_device_hour is None else f"{sig(usd_per_device_hour)} USD per device and hour: {basis}"
+
+
+def _token_words(input_usd: float | None, output_usd: float | None) -> str:
+    return "no price is known" if output_usd is None else f"{sig(input_usd)} USD in, {sig(output_usd)} USD out"
+
+
+def _time_words(expected_s: float, held_s: float) -> str:
+    """A time, and what a promise is held against where that is another."""
+    if expected_s == held_s:
+        return f"{duration(expected_s)} expected"
+    return f"{duration(expected_s)} expected, {duration(held_s)} held against the promise"
 
 
 def causes_html(found: Search) -> str:

@@ -52,7 +52,7 @@ def offers_frame(offers: Sequence[Offer]) -> pd.DataFrame:
             "context that fits": [o.most_context_tokens for o in offers],
             "kind": [o.category for o in offers],
         }
-    )
+    ).round({"USD to buy": 0})
 
 
 def columns(frame: pd.DataFrame) -> dict[str, Any]:

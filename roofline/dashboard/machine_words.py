@@ -64,20 +64,22 @@ def run_html(run: Run) -> str:
         ("Where the model lies", place_words(run)),
         ("Electricity", "power not known" if electricity is None else f"{sig(electricity)} USD per million output tokens"),
     ]
-    return table(("Of this model", "Value"), rows, caption="The chosen model")
+    return f'<div class="rf-detail">{table(("Model", "Value"), rows, caption="The chosen model")}</div>'
 
 
 def offer_html(offer: Offer) -> str:
     """One row, written out."""
-    outlay = "not known" if offer.outlay_usd is None else f"{offer.outlay_usd:,.0f} USD"
+    bought = offer.outlay_basis
+    if offer.outlay_usd is not None:
+        bought = f"{offer.outlay_usd:,.0f} USD: {offer.outlay_basis}"
     rows = [
         ("Speed", f"{sig(offer.tokens_per_s)} tokens/s, {between(offer.tokens_per_s_low, offer.tokens_per_s_high)}"),
         ("First token after", duration(offer.ttft_s)),
         ("Context that fits", f"{offer.most_context_tokens:,} tokens"),
-        ("To buy", f"{outlay}: {offer.outlay_basis}"),
-        ("Per hour", f"{sig(offer.usd_per_h)} USD: {offer.price_basis}"),
+        ("To buy", bought),
+        ("Per hour", offer.price_basis if offer.usd_per_h is None else f"{sig(offer.usd_per_h)} USD: {offer.price_basis}"),
     ]
-    return table(("Of this machine", "Value"), rows, caption="The chosen machine")
+    return f'<div class="rf-detail">{table(("Machine", "Value"), rows, caption="The chosen machine")}</div>'
 
 
 def problems_html(problems: tuple[str, ...]) -> str:

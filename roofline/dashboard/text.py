@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -55,6 +56,27 @@ def scenario_parts(report: Report) -> tuple[str, ...]:
         f"{scenario.input_tokens:,} in / {scenario.output_tokens:,} out",
         f"batch {report.batch:,}" if scenario.request_rate is None else f"{scenario.request_rate:,.6g} requests/s",
     )
+
+
+def linked(text: str) -> str:
+    """Prose of our own files as HTML: names in backquotes as code, addresses, DOIs and arXiv numbers as links.
+
+    >>> linked("`a` <b>.")
+    '<code>a</code> &lt;b&gt;.'
+    """
+    return _MARKED.sub(_marked, esc(text))
+
+
+def _marked(found: re.Match[str]) -> str:
+    if found["code"] is not None:
+        return f"<code>{found['code']}</code>"
+    whole = found[0].rstrip(".,;")
+    start, rest = next(((start, whole.removeprefix(name)) for name, start in _HOSTS.items() if whole.startswith(name)))
+    return f'<a href="{start}{rest}" target="_blank" rel="noopener noreferrer">{whole}</a>{found[0][len(whole) :]}'
+
+
+_HOSTS = {"https://": "https://", "doi:": "https://doi.org/", "arXiv:": "https://arxiv.org/abs/"}
+_MARKED = re.compile(r"`(?P<code>[^`]+)`|(?:https://|doi:(?=10\.)|arXiv:(?=\d))[^\s,)]+")
 
 
 class Markup(str):

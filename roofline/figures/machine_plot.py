@@ -22,7 +22,11 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
         ("as wished, with the host's help", "diamond", palette.kinds[2], [r for r in runs if r.comfortable and _helped(r)]),
         ("slower, or less context, than wished", "x-thin-open", palette.muted, [r for r in runs if not r.comfortable]),
     )
-    data = [_trace(name, symbol, colour, group) for name, symbol, colour, group in groups if group]
+    data = [
+        _trace(name, {"symbol": symbol, "color": colour, "size": 6 if look.compact else 9}, group)
+        for name, symbol, colour, group in groups
+        if group
+    ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     across = log_ends([float(run.n_parameters) for run in runs])
     up = log_ends([run.tokens_per_s for run in runs])
@@ -65,7 +69,7 @@ def _helped(run: Run) -> bool:
     return run.scenario.offload != "none"
 
 
-def _trace(name: str, symbol: str, colour: str, runs: Sequence[Run]) -> dict[str, Any]:
+def _trace(name: str, marker: dict[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -74,7 +78,7 @@ def _trace(name: str, symbol: str, colour: str, runs: Sequence[Run]) -> dict[str
         "text": [_hover(run) for run in runs],
         "hovertemplate": "%{text}<extra></extra>",
         "name": name,
-        "marker": {"symbol": symbol, "size": 9, "color": colour, "line": {"width": 1.5, "color": colour}, "opacity": 0.85},
+        "marker": {**marker, "line": {"width": 1.5, "color": marker["color"]}, "opacity": 0.85},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from roofline.answers.report import Bound
-from roofline.units import GIGA, KILO, MEGA, significant, with_prefix
+from roofline.units import GIGA, KILO, MEGA, MILLI, duration, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": "compute",
@@ -14,6 +14,8 @@ BOUND_WORDS: dict[Bound, str] = {
     "host": "host",
     "latency": "latency",
 }
+_MOST_PREFIXED = 1e18
+"""Above this, a power of ten says more than a prefix."""
 _RATE_NAMES = {"fp16_acc16": "FP16 with 16-bit sums"}
 
 
@@ -74,3 +76,31 @@ def rate_tick(flops_per_s: float) -> str:
     """
     number, _, unit = with_prefix(flops_per_s, "F", 1).partition(" ")
     return f"{number} {unit.removesuffix('F')}".strip()
+
+
+def scale_number(value: float) -> str:
+    """A tick of an axis of any size.
+
+    >>> scale_number(3e12), scale_number(0.03), scale_number(1e-9), scale_number(2e21)
+    ('3T', '0.03', '1e-9', '2e21')
+    """
+    size = abs(value)
+    if MILLI <= size < KILO or value == 0:
+        return f"{value:g}"
+    if KILO <= size < _MOST_PREFIXED:
+        number, _, letter = with_prefix(value, "", 1).partition(" ")
+        return f"{number}{letter}"
+    return f"{value:.3g}".replace("e+", "e").replace("e-0", "e-")
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with the unit that a formula's name claims.
+
+    >>> quantity(3.35e12, "byte/s"), quantity(0.0042, "s"), quantity(0.25, "0 to 1"), quantity(163.3, "")
+    ('3.35 TB/s', '4.20 ms', '0.250', '163')
+    """
+    if unit == "s" and value > 0:
+        return duration(value)
+    if unit.startswith(("FLOP", "byte")) and abs(value) >= 1:
+        return with_prefix(value, unit.replace("byte", "B", 1))
+    return significant(value) if unit == "0 to 1" else f"{significant(value)} {unit}".rstrip()

@@ -6,6 +6,8 @@ import numpy as np
 
 from roofline.units import SECONDS_PER_DAY, Floats
 
+_MOST_SPARES = 10_000
+
 
 def demand_tokens_per_s(*, n_users: Floats, messages_per_day: Floats, n_tokens_per_message: Floats) -> Floats:
     """Tokens per second that users ask for, averaged over the day.
@@ -98,7 +100,7 @@ def availability_frac(*, n_needed: Floats, n_spare: Floats, up_frac: Floats) -> 
         A = sum over j = 0..k of C(n + k, j) (1 - a)^j a^(n + k - j)             [1, ch. 7]
 
     n needed, k spare, each up with probability a, independently. Failures that take several at once are left out. Whole
-    numbers; the sum takes as many rounds as the largest group has spares.
+    numbers; the sum takes as many rounds as the largest group has spares, at most ten thousand: more have no value here.
 
     [1] L. A. Barroso, U. Hölzle, P. Ranganathan, "The Datacenter as a Computer", 3rd ed., 2018.
 
@@ -108,8 +110,8 @@ def availability_frac(*, n_needed: Floats, n_spare: Floats, up_frac: Floats) -> 
     n = n_needed + n_spare
     ways = 1.0 + 0.0 * n * up_frac
     total = ways * np.power(up_frac, n)
-    for j in range(1, int(np.max(n_spare)) + 1):
+    for j in range(1, int(np.minimum(np.max(n_spare), _MOST_SPARES)) + 1):
         ways = ways * (n - j + 1.0) / j
         term = ways * np.power(1.0 - np.asarray(up_frac), j) * np.power(up_frac, np.maximum(n - j, 0.0))
         total = total + np.where(j <= n_spare, term, 0.0)
-    return total
+    return np.where(np.asarray(n_spare) > _MOST_SPARES, np.nan, total)

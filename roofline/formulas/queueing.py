@@ -6,7 +6,8 @@ import numpy as np
 
 from roofline.units import Floats
 
-_MOST_SERVERS = 1_000_000
+MOST_SERVERS = 100_000
+"""Largest group that recursions over servers are followed for; more have no value here."""
 
 
 def erlang_b_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
@@ -23,11 +24,11 @@ def erlang_b_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
     0.2
     """
     blocked = 1.0 + 0.0 * n_servers * offered_load
-    for j in range(1, int(np.minimum(np.max(n_servers), _MOST_SERVERS)) + 1):
+    for j in range(1, int(np.minimum(np.max(n_servers), MOST_SERVERS)) + 1):
         blocked = np.where(j <= n_servers, offered_load * blocked / (j + offered_load * blocked), blocked)
         if not np.any(blocked):
             break
-    return np.where(n_servers > _MOST_SERVERS, np.nan, blocked)
+    return np.where(n_servers > MOST_SERVERS, np.nan, blocked)
 
 
 def erlang_c_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
@@ -53,7 +54,8 @@ def fewest_servers(*, offered_load: Floats, wait_frac: Floats) -> Floats:
 
         c* = min {c : C(c, a) <= w}                                              [1, sec. 3.5]
 
-    C is `erlang_c_frac`, assumptions as there. Infinite where nobody may wait, or the load is.
+    C is `erlang_c_frac`, assumptions as there. Infinite where nobody may wait, or the load is; no value beyond a hundred
+    thousand servers.
 
     [1] L. Kleinrock, "Queueing Systems", vol. 1, Wiley, 1975.
 
@@ -62,10 +64,12 @@ def fewest_servers(*, offered_load: Floats, wait_frac: Floats) -> Floats:
     """
     load, most = np.broadcast_arrays(offered_load, wait_frac)
     never = np.isinf(load) | (most <= 0.0)
-    found = np.where(never, np.inf, np.where(np.isnan(load + most), np.nan, 0.0))
+    found = np.where(never, np.inf, np.where(np.isnan(load + most) | (load > MOST_SERVERS), np.nan, 0.0))
     servers, blocked = 0, np.ones(load.shape)
     while np.any(found == 0.0):
         servers += 1
+        if servers > MOST_SERVERS:
+            return np.where(found == 0.0, np.nan, found)
         blocked = load * blocked / (servers + load * blocked)
         few = servers * blocked <= most * (servers - load * (1.0 - blocked))
         found = np.where((found == 0.0) & few, servers, found)

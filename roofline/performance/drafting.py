@@ -55,6 +55,7 @@ def _after(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats)
         host_s=step.host_s + scheduled * one.host_s,
         limit_compute_s=step.limit_compute_s + n * one.limit_compute_s,
         limit_memory_s=step.limit_memory_s + n * one.limit_memory_s,
+        limit_cache_s=step.limit_cache_s + n * one.limit_cache_s,
         limit_network_s=step.limit_network_s + n * one.limit_network_s,
         limit_s=step.limit_s + n * one.limit_s,
         expected_s=step.expected_s + n * turns * (one.expected_s - one.host_s) + scheduled * one.host_s,

@@ -151,13 +151,18 @@ def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     )
 
 
+def met_tokens(load: Load, shard: Shard) -> Floats:
+    """Tokens of a step that meet one set of experts: those of all devices that share it."""
+    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
+
+
 def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     """Routed experts: distinct ones over all tokens that meet a set of experts, an even share of them on each device."""
     routing = term.routing
     if routing is None:
         raise AssertionError("only for routed terms")
     ways = shard.expert_ways
-    tokens = _routed_tokens(load, shard)
+    tokens = met_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
     fullest = fullest_share(routing, tokens, shard)
@@ -176,11 +181,6 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     )
 
 
-def _routed_tokens(load: Load, shard: Shard) -> Floats:
-    """Tokens that meet one set of experts."""
-    return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
-
-
 def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     """Adapters, one of n for each sequence, chosen evenly: those that some sequence of the step uses are read once.
 
@@ -196,7 +196,7 @@ def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         tokens = load.n_tokens * (shard.tokens_factor if term.division == "width" else 1.0)
         visits, met, n_matrices = tokens, 1.0, 1.0
     else:
-        ways, tokens, n_matrices = shard.expert_ways, _routed_tokens(load, shard), float(routing.n_experts)
+        ways, tokens, n_matrices = shard.expert_ways, met_tokens(load, shard), float(routing.n_experts)
         visits = tokens * routing.n_active
         met = distinct_experts(n_experts=n_matrices, n_active_experts=routing.n_active, n_tokens=load.n_new) / n_matrices
     used = distinct_experts(n_experts=n, n_active_experts=met, n_tokens=tokens / load.n_new)

@@ -153,7 +153,7 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
         if dtype in accelerator.peaks:
             return dtype
     raise MissingFactError(
-        f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks))}."
+        f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks)) or 'none'}."
     )
 
 
@@ -223,4 +223,6 @@ def _rate_dtype(activations: NumberFormat, accelerator: Accelerator, notes: list
         if wider in accelerator.peaks:
             notes.append(f"{accelerator.id} has no {wanted} unit: products of {activations.id} run at the {wider} rate.")
             return wider
-    raise MissingFactError(f"{accelerator.id} has no published {wanted} peak; it has {', '.join(sorted(accelerator.peaks))}.")
+    raise MissingFactError(
+        f"{accelerator.id} has no published {wanted} peak; it has {', '.join(sorted(accelerator.peaks)) or 'none'}."
+    )

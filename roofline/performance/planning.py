@@ -156,7 +156,14 @@ class _Scene:
     def service(self, shards: Shard, batch: Floats) -> Service:
         """Times of every load under every candidate."""
         return service(
-            self.structure, shards, self.formats, self.machine, batch, self.load.prompt_tokens, self.load.output_tokens
+            self.structure,
+            shards,
+            self.formats,
+            self.machine,
+            batch,
+            self.load.prompt_tokens,
+            self.load.output_tokens,
+            with_rows=False,
         )
 
     def wanted_batch(self, shards: Shard, most: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, ledger
 from roofline.performance.machine import Machine, Rates, Segment
@@ -33,7 +34,7 @@ def stack_step(
     formats: Rates,
     machine: Machine,
     passes: Floats = 1.0,
-    cycle: bool = False,
+    cycle: bool | NDArray[np.bool_] = False,
     may_stream: bool = False,
 ) -> StepTime:
     """One step of the whole stack, wherever it lies: matrices see all of a load, caches belong to its ``parts``.
@@ -147,6 +148,7 @@ def _joined(parts: tuple[StepTime, ...], chain_s: Floats, hops: tuple[NetworkTim
         host_s=total("host_s"),
         limit_compute_s=total("limit_compute_s"),
         limit_memory_s=total("limit_memory_s"),
+        limit_cache_s=total("limit_cache_s"),
         limit_network_s=total("limit_network_s") + wire,
         limit_s=limit,
         expected_s=total("expected_s") + handing,

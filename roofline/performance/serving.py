@@ -9,9 +9,12 @@ A. Agrawal et al., "Taming throughput-latency tradeoff in LLM inference with Sar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
 from roofline.performance.ledger import Load
@@ -63,10 +66,15 @@ def prefill_step(
     structure: Structure, shard: Shard, formats: Rates, machine: Machine, n_new: Floats, n_cached: Floats
 ) -> StepTime:
     """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
-    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
-    passes = np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
+    load, passes = prefill_load(n_new, n_cached, shard, machine)
     step = Setting(structure, shard, formats, machine).step(load, (load,), passes, may_stream=True)
     return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
+
+
+def prefill_load(n_new: Floats, n_cached: Floats, shard: Shard, machine: Machine) -> tuple[Load, Floats]:
+    """One prompt in every attention group at once, and the chunks it is cut into."""
+    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
+    return load, np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
 
 
 def service(
@@ -77,28 +85,35 @@ def service(
     batch: Floats,
     prompt_tokens: Floats,
     output_tokens: Floats,
+    with_rows: bool = True,
 ) -> Service:
-    """Prefill and decode of one load."""
-    context = mean_context_tokens(prompt_tokens, output_tokens)
-    decode = decode_step(structure, shard, formats, machine, batch, context)
-    computed = structure.shortcuts.computed_tokens(prompt_tokens)
-    prefill = prefill_step(structure, shard, formats, machine, computed, prompt_tokens - computed)
+    """Prefill and decode of one load; without rows, both in one pass where nothing else is done beside them."""
+    context, shortcuts = mean_context_tokens(prompt_tokens, output_tokens), structure.shortcuts
+    computed = shortcuts.computed_tokens(prompt_tokens)
+    cached = prompt_tokens - computed
+    if with_rows or shortcuts.draft is not None or machine.segments or shard.two_batch:
+        decode = decode_step(structure, shard, formats, machine, batch, context)
+        prefill = prefill_step(structure, shard, formats, machine, computed, cached)
+    else:
+        reading, passes = prefill_load(computed, cached, shard, machine)
+        writing = decode_load(batch, context, shard, shortcuts)
+        prefill, decode = Setting(structure, shard, formats, machine).totals((reading, writing), (passes, 1.0), (False, True))
     stages = shard.pipeline
     between, first = prompt_times(prefill, stages, machine)
     share = batch / stages / shard.groups
-    steps = output_tokens / structure.shortcuts.tokens_per_step
+    steps = output_tokens / shortcuts.tokens_per_step
     longest = steps * decode.limit_s
-    for reading, writing in zip(prefill.parts or (prefill,), decode.parts or (decode,), strict=True):
-        compute = share * reading.limit_compute_s + steps * writing.limit_compute_s
-        memory = share * _cache_limit_s(reading) + steps * writing.limit_memory_s
-        wire = share * reading.limit_network_s + steps * writing.limit_network_s
+    for read, written in zip(prefill.parts or (prefill,), decode.parts or (decode,), strict=True):
+        compute = share * read.limit_compute_s + steps * written.limit_compute_s
+        memory = share * read.limit_cache_s + steps * written.limit_memory_s
+        wire = share * read.limit_network_s + steps * written.limit_network_s
         longest = np.maximum(np.maximum(longest, np.maximum(compute, memory)), wire)
     whole = np.maximum(batch * between / shard.groups, first) + steps * decode.expected_s
     return Service(
         computed_tokens=computed,
         prefill=prefill,
         decode=decode,
-        tokens_per_step=structure.shortcuts.tokens_per_step,
+        tokens_per_step=shortcuts.tokens_per_step,
         limit_ttft_s=prefill.limit_s / stages,
         expected_ttft_s=first,
         limit_prompt_s=slowest_limit_s(prefill) / stages,
@@ -106,11 +121,6 @@ def service(
         limit_request_s=longest,
         expected_request_s=longest if machine.engine.is_ideal else whole,
     )
-
-
-def _cache_limit_s(step: StepTime) -> Floats:
-    """Least memory time of a step beside weights: prompts can ride on steps that read those anyway."""
-    return sum((row.memory_limit_s for row in step.rows if row.op.kind in ("attention", "recurrence")), 0.0)
 
 
 def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
@@ -155,7 +165,22 @@ class Setting:
         halves = tuple(piece(part, pieces) for part in parts)
         return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
 
-    def _undivided(self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool, may_stream: bool) -> StepTime:
+    def totals(self, loads: tuple[Load, ...], passes: tuple[Floats, ...], cycle: tuple[bool, ...]) -> tuple[StepTime, ...]:
+        """Several steps in one pass, each with the numbers that it has alone, but without its rows."""
+        own = (value for load in loads for value in (getattr(load, f.name) for f in fields(Load)))
+        shape = np.broadcast_shapes(*map(np.shape, (*own, *passes, self.shard.tensor, self.shard.pipeline, self.shard.data)))
+        first = (len(loads), *(1 for _ in shape))
+
+        def stacked(values: Iterable[Floats]) -> NDArray[np.float64]:
+            return np.stack([np.broadcast_to(np.asarray(value), shape) for value in values])
+
+        both = Load(*(stacked(getattr(load, f.name) for load in loads) for f in fields(Load)))
+        step = self._undivided(both, (both,), stacked(passes), np.reshape(cycle, first), False)
+        return tuple(_taken(step, n, len(shape) + 1) for n in range(len(loads)))
+
+    def _undivided(
+        self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool | NDArray[np.bool_], may_stream: bool
+    ) -> StepTime:
         return stack_step(self.structure, load, parts, self.shard, self.formats, self.machine, passes, cycle, may_stream)
 
     def decode(self, batch: Floats, context: Floats) -> StepTime:
@@ -165,6 +190,19 @@ class Setting:
     def micro_batch(self, batch: Floats) -> Floats:
         """Sequences of one attention group in one stage."""
         return np.maximum(1.0, batch / (self.shard.pipeline * self.shard.groups))
+
+
+def _taken(step: StepTime, n: int, n_axes: int) -> StepTime:
+    """One of several steps that were timed in one pass, without rows."""
+
+    def one(value: Floats) -> Floats:
+        return value[n] if isinstance(value, np.ndarray) and value.ndim >= n_axes else value
+
+    totals: dict[str, Any] = {name: one(getattr(step, name)) for name in _TOTALS}
+    return replace(step, rows=(), network=(), **totals)
+
+
+_TOTALS = tuple(f.name for f in fields(StepTime) if f.name not in ("rows", "network", "parts", "on_host"))
 
 
 @dataclass(frozen=True)

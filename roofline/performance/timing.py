@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
 from roofline.formulas.operators import saturating_frac
@@ -67,6 +68,8 @@ class StepTime:
     host_s: Floats
     limit_compute_s: Floats
     limit_memory_s: Floats
+    limit_cache_s: Floats
+    """Of the memory time, what caches and states take: prompts can ride on steps that read weights anyway."""
     limit_network_s: Floats
     limit_s: Floats
     expected_s: Floats
@@ -84,14 +87,14 @@ def step_time(
     formats: Rates,
     machine: Machine,
     passes: Floats = 1.0,
-    cycle: bool = False,
+    cycle: bool | NDArray[np.bool_] = False,
 ) -> StepTime:
     """Limit and expectation of a step; ``passes`` is how many chunks an engine cuts it into, rereading weights in each.
 
     In a ``cycle`` every stage of a pipeline has a micro-batch of its own: the last stage runs the ends of the model for
     each of them in turn, and what one micro-batch takes there holds all of them up.
     """
-    ends = shard.pipeline if cycle else 1.0
+    ends = np.where(cycle, shard.pipeline, 1.0) if isinstance(cycle, np.ndarray) else shard.pipeline if cycle else 1.0
     timed = tuple(_op_time(op, formats, machine, passes, 1.0 if op.in_layers else ends) for op in rows)
     network = collectives(structure, load, shard, formats, machine)
     engine = machine.engine
@@ -101,7 +104,7 @@ def step_time(
     n_steps = passes * shard.pipeline
     host = n_steps * (engine.step_s.value + engine.sequence_s.value * group_sequences)
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
-    device, compute, memory, busy = _on_device(timed)
+    device, compute, memory, cache, busy = _on_device(timed)
     wire, talk = _between_devices(network, passes)
     if engine.is_ideal:
         network = _beyond(network, device, wire)
@@ -115,6 +118,7 @@ def step_time(
         host_s=host,
         limit_compute_s=compute,
         limit_memory_s=memory,
+        limit_cache_s=cache,
         limit_network_s=wire,
         limit_s=np.maximum(device, wire),
         expected_s=np.maximum(device, wire) if engine.is_ideal else busy + talk + latency + host,
@@ -127,9 +131,10 @@ def _beyond(network: tuple[NetworkTime, ...], device_s: Floats, wire_s: Floats) 
     return tuple(replace(item, transfer_s=item.transfer_s * seen) for item in network)
 
 
-def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats]:
-    """Sums over rows: limit, its compute and memory, and what is expected."""
+def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Sums over rows: limit, its compute, memory and cache, and what is expected."""
     limit: Floats = 0.0
+    cache: Floats = 0.0
     compute: Floats = 0.0
     memory: Floats = 0.0
     busy: Floats = 0.0
@@ -137,8 +142,10 @@ def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Float
         limit = limit + row.limit_s
         compute = compute + row.compute_limit_s
         memory = memory + row.memory_limit_s
+        if row.op.kind in ("attention", "recurrence"):
+            cache = cache + row.memory_limit_s
         busy = busy + row.expected_s * row.repeats
-    return limit, compute, memory, busy
+    return limit, compute, memory, cache, busy
 
 
 def _between_devices(network: tuple[NetworkTime, ...], passes: Floats) -> tuple[Floats, Floats]:

@@ -24,7 +24,9 @@ class EngineProfile(Frozen):
     """How software falls short of the machine. Symbols are those of the step-time formula."""
 
     id: str
-    kind: Literal["serving", "llama.cpp", "cpu"] = Field(description="class whose means an unknown device falls back to")
+    kind: Literal["serving", "llama.cpp", "cpu", "dataflow"] = Field(
+        description="class whose means an unknown device falls back to"
+    )
     name: str
     version: str
     date: str

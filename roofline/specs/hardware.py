@@ -121,7 +121,7 @@ class Accelerator(Frozen):
     def peak_flops_per_s(self, dtype: Dtype) -> float:
         """Dense peak rate of a dtype; refuses where none is published."""
         if dtype not in self.peaks:
-            raise MissingFactError(f"{self.id} has no published {dtype} peak; it has {', '.join(sorted(self.peaks))}.")
+            raise MissingFactError(f"{self.id} has no published {dtype} peak; it has {', '.join(sorted(self.peaks)) or 'none'}.")
         return self.peaks[dtype].base
 
     def link(self, kind: str) -> Link | None:

@@ -17,9 +17,12 @@ HERE = Path(__file__).parent
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    csv.field_size_limit(10**7)
-    with (HERE / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    before = csv.field_size_limit(10**7)
+    try:
+        with (HERE / name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    finally:
+        csv.field_size_limit(before)
 
 
 @pytest.mark.parametrize("row", rows("model_parameters.csv"), ids=lambda row: row["model"])

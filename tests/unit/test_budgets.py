@@ -1,4 +1,4 @@
-"""Budgets that people feel: import, one estimate, a sweep. Bars are three times the budget, for busy machines."""
+"""Budgets that people feel: import, one estimate, a sweep, in processor time. Bars are three times the budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_import_loads_neither_streamlit_nor_plotly() -> None:
 
 
 def test_import_is_quick() -> None:
-    code = "import time; t = time.perf_counter(); import roofline; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import roofline; print(time.process_time() - t)"
 
     def once() -> float:
         return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
@@ -32,9 +32,9 @@ def test_import_is_quick() -> None:
 def test_one_estimate_is_quick(devices: int) -> None:
     def once(batch: int) -> float:
         scenario = Scenario(model="deepseek-v3", hardware="h200-sxm", devices=devices, batch=batch)
-        start = time.perf_counter()
+        start = time.process_time()
         evaluate(scenario)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     once(1)
     assert min(once(batch) for batch in range(2, 60)) < 0.002 * SLACK
@@ -44,10 +44,10 @@ def test_a_sweep_grows_with_its_points() -> None:
     scenario = Scenario(model="llama-3.1-8b", hardware="h100-sxm")
 
     def seconds(n: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         table = sweep(scenario, {"batch": list(range(1, n + 1)), "input_tokens": list(range(64, 64 + 100))})
         assert len(table) == n * 100
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(10)
     assert seconds(2000) < 40 * max(seconds(200), 0.01)

@@ -1,0 +1,233 @@
+"""The Catalogue page: every device and model to search, sort, read up with its sources, compare and use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+
+import streamlit as st
+
+from roofline.answers.browse import (
+    MOST_ROOFS,
+    DeviceRow,
+    ModelRow,
+    common_dtypes,
+    device_rows,
+    matching_devices,
+    matching_models,
+    model_rows,
+    roofs,
+)
+from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
+from roofline.catalog.models import catalogue_model_id, load_model, model_entries
+from roofline.dashboard import choices, state
+from roofline.dashboard.catalogue_blocks import device_html, model_html, nothing_found, prices_html, roofs_key
+from roofline.dashboard.catalogue_tables import columns, device_frame, json_bytes, model_frame
+from roofline.dashboard.catalogue_view import (
+    CATALOGUE_VIEW,
+    EXPERTS,
+    KINDS,
+    MEMORIES_GB,
+    MOST_TEXT,
+    USUAL,
+    categories,
+    ids,
+    vendors,
+    years,
+)
+from roofline.dashboard.details import chart_config
+from roofline.dashboard.fields import Values
+from roofline.dashboard.shell import Frame
+from roofline.dashboard.text import esc, heading
+from roofline.figures.device_roofs import roofs_alt, roofs_figure
+from roofline.figures.theme import Look, as_figure
+from roofline.figures.words import rate_name
+from roofline.specs.hardware import Accelerator
+from roofline.specs.scenario import Scenario
+from roofline.units import GIGA
+
+_TABLE, _LISTED = "catalogue_table", "_catalogue_listed"
+_OWN = (
+    "Something missing? A device of your own goes in as YAML beside Hardware in the controls, in the form of "
+    "hardware_catalog.yaml; a model of your own goes in on the page Model."
+)
+_key = CATALOGUE_VIEW.widget
+
+
+def draw(frame: Frame) -> None:
+    """Draw the half of the catalogue that is open."""
+    values = CATALOGUE_VIEW.now()
+    kind = values["kind"]
+    st.segmented_control("Catalogue of", KINDS, key=_key("kind"), required=True, format_func=str.capitalize)
+    rows = _filtered(values)
+    _table(kind, rows)
+    chosen = values["show"] or _of_scenario(kind, frame.scenario)
+    _entry(values, chosen, frame.scenario)
+    if kind == "devices":
+        _compare(values, frame.look)
+    st.html(f'<p class="rf-note">{_OWN}</p>')
+
+
+def _filtered(values: Values) -> tuple[DeviceRow, ...] | tuple[ModelRow, ...]:
+    """The filters, and what they leave."""
+    cells = st.grid(5, min_column_width=170)
+    with cells.cell():
+        st.text_input("Search", key=_key("text"), max_chars=MOST_TEXT, placeholder="name, id, maker…")
+    if values["kind"] == "models":
+        with cells.cell():
+            words = {"all": "Dense and experts", "dense": "Dense", "experts": "With experts"}
+            st.selectbox("Layers", EXPERTS, key=_key("experts"), format_func=words.__getitem__)
+        with cells.cell():
+            _open_list("Released from", "year", years())
+        return matching_models(text=values["text"], experts=values["experts"], year=values["year"])
+    with cells.cell():
+        _open_list("Maker", "vendor", vendors())
+    with cells.cell():
+        _open_list("Kind", "category", categories())
+    with cells.cell():
+        _open_list("From year", "year", years())
+    with cells.cell():
+        st.selectbox("Memory at least", MEMORIES_GB, key=_key("memory"), format_func=lambda gb: f"{gb} GB" if gb else "any")
+    return matching_devices(
+        text=values["text"],
+        vendor=values["vendor"],
+        category=values["category"],
+        year=values["year"],
+        memory_bytes=values["memory"] * GIGA,
+    )
+
+
+def _open_list(label: str, name: str, options: Sequence[object]) -> None:
+    st.selectbox(label, options, index=None, key=_key(name), placeholder="any")
+
+
+def _table(kind: str, rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> None:
+    """The list to sort and to choose from, and its files."""
+    whole = len(ids(kind))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="rf-note" role="status">{len(rows):,} of {whole:,} {kind}. {_HOW}</p>')
+        st.button("Clear filters", on_click=_clear, type="tertiary", disabled=len(rows) == whole)
+    if not rows:
+        st.html(nothing_found(kind))
+        return
+    shown = [row.id for row in rows]
+    st.session_state[_LISTED] = shown
+    table = (
+        device_frame([r for r in rows if isinstance(r, DeviceRow)])
+        if kind == "devices"
+        else model_frame([r for r in rows if isinstance(r, ModelRow)])
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        key=f"{_TABLE}_{kind}",
+        on_select=partial(_picked, kind),
+        selection_mode="single-row",
+        column_config=columns(table),
+        height=420,
+        placeholder="n/a",
+        alt=f"{len(rows)} {kind} of the catalogue with their main facts; the list below the table chooses the same by keyboard",
+    )
+    with st.container(horizontal=True):
+        st.download_button("Download CSV", lambda: table.to_csv(index=False), f"{kind}.csv", "text/csv", on_click="ignore")
+        file = f"{kind}.json"
+        st.download_button("Download JSON", partial(json_bytes, kind, shown), file, "application/json", on_click="ignore")
+
+
+_HOW = "Click a column's head to sort by it, a row's box to read about it."
+
+
+def _clear() -> None:
+    now = CATALOGUE_VIEW.now()
+    CATALOGUE_VIEW.put({**USUAL, "kind": now["kind"], "show": now["show"], "against": now["against"], "dtype": now["dtype"]})
+
+
+def _picked(kind: str) -> None:
+    rows = st.session_state[f"{_TABLE}_{kind}"]["selection"]["rows"]
+    listed: list[str] = st.session_state.get(_LISTED, [])
+    if rows and rows[0] < len(listed):
+        CATALOGUE_VIEW.change(show=listed[rows[0]])
+
+
+def _of_scenario(kind: str, scenario: Scenario) -> str | None:
+    return catalogue_hardware_id(scenario.hardware) if kind == "devices" else catalogue_model_id(scenario.model)
+
+
+def _entry(values: Values, chosen: str | None, scenario: Scenario) -> None:
+    """One entry with all its facts, and a way to use it."""
+    kind = values["kind"]
+    words = choices.hardware_words if kind == "devices" else choices.model_words
+    name = words(chosen) if chosen else f"One of the {kind}"
+    st.html(heading(name))
+    usual = _of_scenario(kind, scenario)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        hint = f"{words(usual)}, as in the scenario" if usual else "choose one"
+        st.selectbox("Read about", ids(kind), index=None, key=_key("show"), format_func=words, placeholder=hint, width=420)
+        if chosen:
+            field = "hardware" if kind == "devices" else "model"
+            used = chosen == usual
+            label = "In use on every page" if used else f"Use this {field if kind == 'models' else 'device'}"
+            st.button(label, on_click=state.set_some, args=({field: chosen},), disabled=used, type="primary", key="catalogue_use")
+            if kind == "devices":
+                _add(chosen, values["against"])
+    if chosen is None:
+        st.html('<p class="rf-answer">Choose one to see every fact with its source.</p>')
+    elif kind == "devices":
+        _device(load_hardware(chosen))
+    else:
+        row = next(row for row in model_rows() if row.id == chosen)
+        model = load_model(chosen)
+        st.html(model_html(row, model_entries()[chosen], model, model.assumptions))
+
+
+def _add(chosen: str, against: list[str]) -> None:
+    st.button(
+        "Add to the comparison",
+        on_click=CATALOGUE_VIEW.change,
+        kwargs={"against": [*against, chosen]},
+        disabled=chosen in against or len(against) >= MOST_ROOFS,
+    )
+
+
+def _device(device: Accelerator) -> None:
+    """Its facts, and behind a click its many prices."""
+    st.html(device_html(device))
+    if not device.prices:
+        return
+    count = f"{len(device.prices)} price{'s' if len(device.prices) > 1 else ''}, with dates and sources"
+    prices = st.expander(count, key="catalogue_prices", on_change="rerun")
+    if prices.open:
+        with prices:
+            st.html(prices_html(device.prices, date.today()))
+
+
+def _compare(values: Values, look: Look) -> None:
+    """Several devices on one roofline; the figure comes with the first device."""
+    st.html(heading("Compare on one roofline", f"Up to {MOST_ROOFS} devices at one number format; peaks are dense."))
+    names = {row.id: row.name for row in device_rows()}
+    left, right = st.columns([4, 1])
+    with left:
+        st.multiselect(
+            "Devices",
+            ids("devices"),
+            key=_key("against"),
+            format_func=names.__getitem__,
+            max_selections=MOST_ROOFS,
+            select_all=False,
+        )
+    chosen = values["against"]
+    dtypes = common_dtypes(chosen)
+    with right:
+        options = dtypes if values["dtype"] in dtypes else (*dtypes, values["dtype"])
+        st.selectbox("Peak at", options, key=_key("dtype"), format_func=rate_name, disabled=not chosen)
+    if not chosen:
+        return
+    found, without = roofs(chosen, values["dtype"])
+    if without:
+        words = f"No {rate_name(values['dtype'])} peak is published for {', '.join(without)}: left out."
+        st.html(f'<p class="rf-answer">{esc(words)}</p>')
+    if found:
+        figure, config = as_figure(roofs_figure(found, look)), chart_config(look, "devices")
+        st.plotly_chart(figure, theme=None, key="devices_chart", config=config, alt=roofs_alt(found, values["dtype"]))
+        st.html(roofs_key(found, look.palette))

@@ -9,7 +9,7 @@ import numpy as np
 
 from roofline.answers.economics import device_price, usd_per_million
 from roofline.answers.evaluate import Brief, brief, workload
-from roofline.answers.replicas import Narrow, weight_formats
+from roofline.answers.replicas import NARROW, Narrow, weight_formats
 from roofline.answers.report import Bound
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.roominess import most_context_tokens
@@ -25,11 +25,7 @@ from roofline.specs.search import AS_STORED
 from roofline.units import significant
 
 _GGUF = (("q8_0", None), ("q6_k", None), ("q5_k_m", None), ("q4_k_m", None), ("q3_k_m", None))
-USUAL_FORMATS: Narrow = {
-    "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
-    "llama.cpp": _GGUF,
-    "cpu": _GGUF,
-}
+USUAL_FORMATS: Narrow = {**NARROW, "llama.cpp": _GGUF, "cpu": _GGUF}
 """Formats that people use beside the stored one by kind of engine, each with the unit that it asks for."""
 _OFFLOADED_FORMATS = ("q8_0", "q4_k_m")
 """Formats tried beside the stored one where host memory helps: what is read from it is slow, so that narrow weights pay."""

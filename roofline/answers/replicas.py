@@ -32,7 +32,7 @@ from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import PER_MILLION, SECONDS_PER_HOUR
 
 Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
-_NARROW: Narrow = {
+NARROW: Narrow = {
     "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
     "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
     "cpu": (("q8_0", None), ("q4_k_m", None)),
@@ -94,7 +94,7 @@ def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> S
     )
 
 
-def weight_formats(found: Resolved, usual: Narrow = _NARROW) -> tuple[str | None, ...]:
+def weight_formats(found: Resolved, usual: Narrow = NARROW) -> tuple[str | None, ...]:
     """As stored, and the narrower formats that are usual with this engine and that the device has units for."""
     stored = weight_bytes(found.model, None)
     narrow = (name for name, dtype in usual[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)

@@ -8,7 +8,6 @@ import streamlit as st
 
 from roofline.answers.found import Search
 from roofline.answers.inverse import Solved, Wish, solved
-from roofline.catalog.hardware import load_hardware
 from roofline.dashboard import choices, finding, use_row
 from roofline.dashboard import find_tables as tables
 from roofline.dashboard import find_words as words
@@ -87,7 +86,7 @@ def _promise(values: Values) -> None:
 
 def _choice(values: Values) -> None:
     """What there is to choose from, and what it is paid by."""
-    with st.expander(words_of_choice(values), key="find_choice"):
+    with st.expander(words.choice_words(values), key="find_choice"):
         st.multiselect("Kinds of hardware", CATEGORIES, key=_key("cats"), placeholder="All kinds")
         st.multiselect(
             "Devices",
@@ -116,16 +115,6 @@ def _choice(values: Values) -> None:
             help=words.HELP_FORMATS,
         )
         st.checkbox("Also parts that do not ship yet", key=_key("new"))
-
-
-def words_of_choice(values: Values) -> str:
-    """The choice in words, so that closed is not hidden."""
-    if values["hw"]:
-        what = ", ".join(load_hardware(name).name for name in values["hw"][:3]) + (", …" if len(values["hw"]) > 3 else "")
-    else:
-        what = ", ".join(values["cats"]) or "all hardware"
-    price = "your price" if values["usd"] is not None else words.PRICE_WORDS[values["price"]].lower()
-    return f"Choose from: {what} · {price} · up to {values['most']} devices in a replica"
 
 
 def _answer(values: Values, query: SearchQuery) -> Search | None:

@@ -7,10 +7,13 @@ from collections import Counter
 from roofline.answers.found import Cause, Deployment, Search
 from roofline.answers.inverse import Solved
 from roofline.answers.report import Plan
+from roofline.catalog.hardware import load_hardware
+from roofline.dashboard.fields import Values
 from roofline.dashboard.text import esc, table
 from roofline.figures.words import BOUND_WORDS, sig
 from roofline.units import duration
 
+_MOST_NAMED = 3
 PACE_WORDS = {"speed": "Tokens/s per user", "tpot": "TPOT", "none": "Any speed"}
 TRAFFIC_WORDS = {"rate": "Requests/s", "users": "Requests in flight", "none": "One full replica"}
 PRICE_WORDS = {"market": "Rental, else owned", "rental": "Rental only", "owned": "Owned"}
@@ -51,6 +54,14 @@ CHOOSE_ROW = "Choose a row to use it on every page. Costs are for the whole traf
 FIGURE_KEY = "Each point is a full replica that nothing beats in speed without costing more. Dashed: the promised speed."
 LOSERS_KEY = "Every other device with the reason, the nearest to the promise first."
 INVERSE_KEY = "One machine, as in the controls on the left, with the question turned round."
+
+
+def choice_words(values: Values) -> str:
+    """What there is to choose from, so that closed is not hidden."""
+    names = [load_hardware(name).name for name in values["hw"][:_MOST_NAMED]] or values["cats"] or ["all hardware"]
+    more = ", …" if len(values["hw"]) > _MOST_NAMED else ""
+    price = "your price" if values["usd"] is not None else PRICE_WORDS[values["price"]].lower()
+    return f"Choose from: {', '.join(names)}{more} · {price} · up to {values['most']} devices in a replica"
 
 
 def percentile_words(value: int) -> str:

@@ -11,6 +11,8 @@ from roofline.answers.search import Entry, Passed, search
 from roofline.specs.search import SearchQuery
 
 _MOST_KEPT = 32
+_TOLD_EVERY = 8
+"""Passes between two words of how far it is: each is a message to the browser."""
 _kept: OrderedDict[SearchQuery, Search] = OrderedDict()
 _lock = Lock()
 Told = Callable[[float, int, int], None]
@@ -44,5 +46,6 @@ def found(query: SearchQuery, told: Told) -> Search:
 
 def _counted(run: Callable[[Entry], Passed | None], entries: Sequence[Entry], told: Told) -> Iterator[Passed | None]:
     for n, entry in enumerate(entries):
-        told(n / len(entries), n, len(entries))
+        if n % _TOLD_EVERY == 0:
+            told(n / len(entries), n, len(entries))
         yield run(entry)

@@ -6,11 +6,15 @@ from roofline.dashboard import (
     accuracy_page,
     calculator,
     catalogue_page,
+    compare_page,
+    cost_page,
     experts_page,
     find_page,
+    fleet_page,
     formulas_page,
     machine_page,
     model_page,
+    stories_page,
 )
 from roofline.dashboard.shell import Sheet, show
 
@@ -18,10 +22,14 @@ st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initi
 show(
     (
         Sheet("Calculator", "", calculator.draw),
+        Sheet("Compare", "compare", compare_page.draw),
         Sheet("Find hardware", "find", find_page.draw),
         Sheet("My machine", "machine", machine_page.draw),
+        Sheet("Cost", "cost", cost_page.draw),
+        Sheet("Fleet", "fleet", fleet_page.draw),
         Sheet("Dense and experts", "experts", experts_page.draw),
         Sheet("Model", "model", model_page.draw),
+        Sheet("Stories", "stories", stories_page.draw),
         Sheet("Accuracy", "accuracy", accuracy_page.draw),
         Sheet("Catalogue", "catalogue", catalogue_page.draw),
         Sheet("Formulas", "formulas", formulas_page.draw),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from roofline import link
 from roofline.answers.advisor import machine_advice
+from roofline.answers.compare import compare
 from roofline.answers.evaluate import evaluate
 from roofline.answers.fleet import fleet
 from roofline.answers.purchase import purchase_advice
@@ -31,6 +32,7 @@ __all__ = [
     "RooflineError",
     "Scenario",
     "SearchQuery",
+    "compare",
     "evaluate",
     "fleet",
     "link",

@@ -33,6 +33,7 @@ from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
 from roofline.cli_advice import add_advice
+from roofline.cli_compare import add_compare
 from roofline.cli_money import add_commands
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
@@ -341,6 +342,7 @@ def catalog(
 
 
 add_commands(app, estimate, _answer)
+add_compare(app, _answer)
 
 
 @app.command()

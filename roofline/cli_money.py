@@ -17,7 +17,6 @@ from roofline.answers.fleet import fleet as plan_fleet
 from roofline.answers.owning import multi_year
 from roofline.answers.sensitivity import sensitivity
 from roofline.answers.serialise import report_json
-from roofline.catalog.fleet import CALL, fleet_defaults
 from roofline.errors import InputError, MissingFactError
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
@@ -126,8 +125,7 @@ def fleet(
 ) -> Found:
     """Many people on many machines: users a week into devices, racks, power, money and waiting. One replica is the scenario."""
     asked = {key: value for key, value in locals().items() if key != "given" and value is not None}
-    call = {name: fleet_defaults()[name].value for name in CALL}
-    question = FleetScenario(replica=Scenario.model_validate({**call, **given}), **asked)
+    question = FleetScenario(replica=Scenario.model_validate(given), **asked)
     try:
         replica = links.portable(question.replica)
         link_text = "?" + urlencode(links.encode_fleet(question.model_copy(update={"replica": replica})), safe="/:,")

@@ -21,6 +21,7 @@ from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
 from roofline.catalog.boxes import box_id, host_cpu, load_box
 from roofline.catalog.engines import engine_ids
+from roofline.catalog.fleet import CALL, settled
 from roofline.catalog.formats import load_format
 from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
@@ -40,8 +41,12 @@ DEFAULT = PRESETS[0].scenario
 """The page without a query."""
 FLEET_PREFIX = "f."
 """Keys of a fleet, beside those of its replica."""
+COMPARED = ("b", "c", "d")
+"""Scenarios beside the first, A; each holds its differences from A after its letter, such as ``b.hw=h200-sxm``."""
+PAGE_KEYS = frozenset({"plot", "map", "story"})
+"""Keys of what a page looks at: the curves and the map of a comparison, a story with its place."""
 VIEW_KEYS = frozenset(
-    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "find", "mine", "formula", "catalogue"}
+    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "find", "mine", "formula", "catalogue", "cost"}
 )
 """Keys of view switches and of the host, left alone."""
 
@@ -149,6 +154,8 @@ _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[
 """Keys whose value may be left to the program."""
 _WORDS: dict[str, str] = {"batch": "most", "pd": "shared"}
 _AUTO = "auto"
+_EXCLUDING = (("batch", "request_rate"), ("usd_per_device_hour", "ownership"), ("ownership", "usd_per_device_hour"))
+"""What is given of the first takes the place of what another scenario had of the second."""
 
 
 @dataclass(frozen=True)
@@ -159,12 +166,17 @@ class Decoded:
     problems: tuple[str, ...]
 
 
-def encode(scenario: Scenario) -> dict[str, str]:
-    """Query parameters of a scenario, in fixed order; empty for the default page."""
+def of_page(key: str) -> bool:
+    """Whether a key of the address belongs to a page and not to its scenario."""
+    return key in PAGE_KEYS or key.startswith(tuple(f"{letter}." for letter in COMPARED))
+
+
+def encode(scenario: Scenario, base: Scenario = DEFAULT) -> dict[str, str]:
+    """Query parameters of a scenario, in fixed order: how it differs from another; empty where it does not."""
     changed = {
         key: _written(key, getattr(scenario, name))
         for key, name in _FIELDS.items()
-        if getattr(scenario, name) != getattr(DEFAULT, name) and not (key == "batch" and scenario.request_rate is not None)
+        if getattr(scenario, name) != getattr(base, name) and not (key == "batch" and scenario.request_rate is not None)
     }
     return {"v": VERSION, **changed} if changed else {}
 
@@ -200,18 +212,19 @@ def _portable_device(ref: str) -> str:
     return packed_device_file(Path(ref))
 
 
-def decode(query: Mapping[str, str]) -> Decoded:
-    """The scenario a link holds, and what in it could not be read."""
+def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
+    """The scenario a link holds, and what in it could not be read; what it does not say is as in another."""
     if sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS:
-        return Decoded(DEFAULT, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
+        return Decoded(base, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
     problems: list[str] = []
+    left = "Left at its default." if base is DEFAULT else "Left as in A."
     if query and query.get("v", VERSION) != VERSION:
         problems.append(
             f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows."
         )
     values: dict[str, object] = {}
     for key, text in query.items():
-        if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX):
+        if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX) or of_page(key):
             continue
         if key not in _FIELDS:
             problems.append(f"'{_shown(key)}' is not part of a link: left out.")
@@ -220,8 +233,8 @@ def decode(query: Mapping[str, str]) -> Decoded:
             values.update(_values(key, text))
         except (ValidationError, RooflineError) as error:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
-            problems.append(f"{key}={_shown(text)} could not be read: {reason} Left at its default.")
-    return _checked(values, problems)
+            problems.append(f"{key}={_shown(text)} could not be read: {reason} {left}")
+    return _checked(values, problems, base)
 
 
 @dataclass(frozen=True)
@@ -233,7 +246,8 @@ class DecodedFleet:
 
 
 def encode_fleet(asked: FleetScenario) -> dict[str, str]:
-    """Query parameters of a fleet: those of its replica, and what was given of the rest after a prefix."""
+    """Query parameters of a fleet: those of its replica with the call planned for, and what was given of the rest."""
+    asked = settled(asked)
     written = {
         FLEET_PREFIX + key: _written_fleet(getattr(asked, name))
         for key, name in _FLEET_FIELDS.items()
@@ -245,7 +259,9 @@ def encode_fleet(asked: FleetScenario) -> dict[str, str]:
 def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
     """The fleet a link holds, and what in it could not be read; every part is left at its default by itself."""
     replica = decode(query)
-    problems, asked = list(replica.problems), FleetScenario(replica=replica.scenario.model_copy(update={"request_rate": None}))
+    call = {name: getattr(replica.scenario, name) for name in CALL}  # a link states its call, where it is the default's too
+    served = replica.scenario.model_copy(update={"request_rate": None, **call})
+    problems, asked = list(replica.problems), FleetScenario(replica=served)
     if replica.scenario.request_rate is not None:
         problems.append("A fleet finds its request rate from its users: the rate is left out.")
     keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
@@ -264,7 +280,18 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
 def _with_fleet_value(asked: FleetScenario, field: str, text: str) -> FleetScenario:
     """A fleet with one more value, checked with those before it; a link opens no file."""
     held = {name: getattr(asked, name) for name in FleetScenario.model_fields}
-    found = FleetScenario(**{**held, field: text})
+    return checked_fleet({**held, field: text})
+
+
+def checked_fleet(values: Mapping[str, object]) -> FleetScenario:
+    """A fleet of these values that a link may hold: it names nothing but what the catalogues have.
+
+    Raises
+    ------
+    RooflineError
+        A value cannot be, or names a file or something unknown.
+    """
+    found = FleetScenario(**values)
     if found.small_model is not None:
         _known_model(found.small_model)
     for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):
@@ -317,8 +344,11 @@ def read_scenario(path: Path) -> Scenario:
     return Scenario.model_validate(values)
 
 
-def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
+def _checked(values: dict[str, object], problems: list[str], base: Scenario) -> Decoded:
     """The scenario of values that hold one by one; a batch beside a rate gives way, and says so."""
+    for name, other in _EXCLUDING:
+        if values.get(name) is not None and other not in values:
+            values[other] = None
     if values.get("request_rate") is not None:
         if values.get("batch") is not None:
             problems.append("The link has both a batch and a request rate: the batch is left out.")
@@ -326,7 +356,7 @@ def _checked(values: dict[str, object], problems: list[str]) -> Decoded:
     if values.get("usd_per_device_hour") is not None and values.get("ownership") is not None:
         problems.append("The link has both a price and ownership: the price is left out.")
         values["usd_per_device_hour"] = None
-    return Decoded(DEFAULT.model_copy(update=values), tuple(problems))
+    return Decoded(base.model_copy(update=values), tuple(problems))
 
 
 def _written(key: str, value: object) -> str:

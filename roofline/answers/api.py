@@ -172,8 +172,10 @@ def _sentence(report: Report, price: ApiPrice, share: float | None, device: Devi
     if share is None:
         return f"No comparison: {device.basis if device.usd_per_h is None else 'the API costs nothing'}."
     if share > _ALL_THE_TIME:
-        return f"The lines never cross: busy all the time, this system costs {significant(share)} times what {price.id} charges."
+        return (
+            f"The lines never cross: busy all the time, this system costs {significant(share)} times what {price.name} charges."
+        )
     return (
-        f"Your own system is cheaper than {price.id} above {share:.0%} utilisation, "
+        f"Your own system is cheaper than {price.name} above {share:.0%} utilisation, "
         f"{significant(even_per_day / PER_MILLION)} million tokens a day."
     )

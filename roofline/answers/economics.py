@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def cost(
     seconds = taken(found.expected)
     used = token_cost(scenario, price, seconds)
     spent = energy(scenario, accelerator, seconds, work)
-    low, high, limit = (_known(token_cost(scenario, price, taken(times))) for times in (found.high, found.low, found.limit))
+    cheap, dear = _band(*(token_cost(scenario, price, taken(times)) for times in (found.low, found.high)))
     return Cost(
         usd_per_million_input_tokens=None if used is None else used.usd_per_million_input_tokens,
         usd_per_million_cached_input_tokens=None if used is None else used.usd_per_million_cached_input_tokens,
@@ -119,18 +120,28 @@ def cost(
         usd_per_hour=None if price.usd_per_h is None else price.usd_per_h * scenario.devices,
         joules_per_output_token=spent.joules_per_output_token,
         grams_co2e_per_million_tokens=spent.grams_co2e_per_million_tokens,
-        usd_per_million_output_tokens_low=low if low is None or high is None else min(low, high),
-        usd_per_million_output_tokens_high=high if low is None or high is None else max(low, high),
-        usd_per_million_output_tokens_at_limit=limit,
+        usd_per_million_output_tokens_low=_of_outputs(cheap),
+        usd_per_million_output_tokens_high=_of_outputs(dear),
+        usd_per_million_output_tokens_at_limit=_of_outputs(token_cost(scenario, price, taken(found.limit))),
         usd_per_device_hour=price.usd_per_h,
         basis=price.basis,
         price_kind=price.kind,
         used=used,
         reserved=token_cost(full, price, seconds),
+        used_low=cheap,
+        used_high=dear,
         usd_per_device_hour_parts=price.parts,
         energy=spent,
     )
 
 
-def _known(found: TokenCost | None) -> float | None:
+def _band(one: TokenCost | None, other: TokenCost | None) -> tuple[TokenCost | None, TokenCost | None]:
+    """Every price at its cheap and at its dear end: at a request rate a slow prefill leaves less for the output."""
+    if one is None or other is None:
+        return None, None
+    ends = [sorted((getattr(one, item.name), getattr(other, item.name))) for item in fields(TokenCost)]
+    return TokenCost(*(low for low, _ in ends)), TokenCost(*(high for _, high in ends))
+
+
+def _of_outputs(found: TokenCost | None) -> float | None:
     return None if found is None else found.usd_per_million_output_tokens

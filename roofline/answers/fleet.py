@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import lru_cache
 from math import ceil, isfinite
 
 import numpy as np
@@ -16,15 +16,12 @@ from roofline.answers.fleet_report import FleetReport, Site
 from roofline.answers.fleet_steps import assumption_lines, chain, sentence
 from roofline.answers.fleet_supply import Carried, capacity, carried, rates, replicas_needed, site
 from roofline.answers.sensitivity import Swing, widest_first
-from roofline.catalog.fleet import CALL, Assumed, assumed
+from roofline.catalog.fleet import CALL, Assumed, assumed, settled
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR, PER_MILLION, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 _HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
-
-Known = Callable[[Scenario, float], Carried]
-"""What a replica carries at a speed for each user."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +37,22 @@ class Pool:
 def fleet(asked: FleetScenario) -> FleetReport:
     """Devices, racks, power, money and waiting of a fleet, with the chain of steps and what moves the answer.
 
+    Where the replica does not state a prompt, an output or a share found in a cache, those of the assumed call are taken.
+
     Raises
     ------
     RooflineError
         The replica names something that does not exist or cannot be.
     """
-    found, measured = assumed(asked), cache(rates)
-
-    @cache
-    def known(replica: Scenario, speed: float) -> Carried:
-        return carried(measured(replica), speed)
-
-    pools = _pools(asked, found, known)
+    asked = settled(asked)
+    found = assumed(asked)
+    pools = _pools(asked, found)
     failing = [pool for pool in pools if not pool.carried.fits]
     sites = () if failing else _sites(asked, found, pools)
-    return _report(asked, found, pools, sites, _swings(asked, found, known) if sites else ())
+    return _report(asked, found, pools, sites, _swings(asked, found) if sites else ())
 
 
-def _pools(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Pool, ...]:
+def _pools(asked: FleetScenario, found: Assumed) -> tuple[Pool, ...]:
     """The replica's hardware, other hardware beside it, and the small model."""
     wanted = demand(found)
     rest = max(0.0, 1.0 - sum(other.share for other in asked.mix))
@@ -69,12 +64,18 @@ def _pools(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Pool, ..
         Pool(
             name=f"{replica.model[:60]} on {replica.devices} x {replica.hardware[:60]}",
             replica=replica,
-            carried=known(replica, found.speed.value),
+            carried=_carried_at(replica, found.speed.value),
             calls_per_s=calls,
         )
         for replica, calls in kinds
         if calls > 0.0
     )
+
+
+@lru_cache(maxsize=256)
+def _carried_at(replica: Scenario, speed: float) -> Carried:
+    """What a replica carries at a speed for each user."""
+    return carried(rates(replica), speed)
 
 
 def _sites(asked: FleetScenario, found: Assumed, pools: Sequence[Pool]) -> tuple[Site, ...]:
@@ -99,7 +100,7 @@ def _world_shape(asked: FleetScenario, peak: float) -> NDArray[np.float64]:
     return shape
 
 
-def _swings(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Swing, ...]:
+def _swings(asked: FleetScenario, found: Assumed) -> tuple[Swing, ...]:
     """Devices with every assumption at both ends of its range."""
     return widest_first(
         Swing(
@@ -108,8 +109,8 @@ def _swings(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Swing, 
             low=part.low,
             high=part.high,
             unit=part.unit,
-            at_low=_devices(asked, found, item.name, part.low, known),
-            at_high=_devices(asked, found, item.name, part.high, known),
+            at_low=_devices(asked, found, item.name, part.low),
+            at_high=_devices(asked, found, item.name, part.high),
             source=part.source,
         )
         for item in fields(Assumed)
@@ -118,13 +119,13 @@ def _swings(asked: FleetScenario, found: Assumed, known: Known) -> tuple[Swing, 
     )
 
 
-def _devices(asked: FleetScenario, found: Assumed, name: str, value: float, known: Known) -> float:
+def _devices(asked: FleetScenario, found: Assumed, name: str, value: float) -> float:
     """Devices with one assumption moved; NaN where a replica cannot carry it."""
     if name in CALL:
         exact = int(value) if name.endswith("_tokens") else value
         asked = asked.model_copy(update={"replica": asked.replica.model_copy(update={name: exact})})
     moved = replace(found, **{name: replace(getattr(found, name), value=value)})
-    pools = _pools(asked, moved, known)
+    pools = _pools(asked, moved)
     if not all(pool.carried.fits for pool in pools):
         return float("nan")
     tops = [float(daily_shape(moved.peak.value, region).max()) * region.share * moved.burst.value for region in asked.regions]

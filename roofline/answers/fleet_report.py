@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.sensitivity import Swing
+from roofline.answers.sensitivity import Sensitivity, Swing
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 
@@ -119,3 +119,8 @@ class FleetReport:
     assumptions: dict[str, str]
     """Name -> value, unit and source; ``yours`` where the person gave it."""
     reasons: tuple[str, ...]
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """What moves the number of devices."""
+        return Sensitivity("number of devices", "", None if self.devices is None else float(self.devices), self.swings)

@@ -8,7 +8,7 @@ from roofline.answers.fleet_demand import Demand
 from roofline.answers.fleet_report import FleetReport, Step
 from roofline.catalog.fleet import Assumed
 from roofline.catalog.ownership import Part
-from roofline.units import MEGA, significant
+from roofline.units import MEGA, significant, with_prefix
 
 _COMPUTED = "computed here"
 
@@ -24,15 +24,17 @@ def sentence(report: FleetReport) -> str:
     if not report.fits:
         return f"No fleet: {report.reasons[0]}" if report.reasons else "No fleet: nobody asks for anything."
     kinds = ", ".join(f"{n:,} x {name}" for name, n in report.devices_by_hardware.items())
-    power = "" if report.provisioned_power_w is None else f", {significant(report.provisioned_power_w / MEGA)} MW"
-    money = "" if report.usd_per_month is None else f", {significant(report.usd_per_month / MEGA)} million USD a month"
+    power = "" if report.provisioned_power_w is None else f", {with_prefix(report.provisioned_power_w, 'W')}"
+    money = "" if report.usd_per_month is None else f", {_usd(report.usd_per_month)} a month"
     budget = report.asked.power_budget_w
     if budget is not None and report.provisioned_power_w is not None and report.provisioned_power_w > budget:
-        power += (
-            f", more than the {significant(budget / MEGA)} MW there are for {significant(report.users_within_power or 0.0)} users"
-        )
+        power += f", more than the {with_prefix(budget, 'W')} there are for {significant(report.users_within_power or 0.0)} users"
     user = "" if report.usd_per_user_month is None else f" ({significant(report.usd_per_user_month)} USD per weekly user)"
     return f"{kinds} in {report.replicas or 0:,} replicas{power}{money}{user}."
+
+
+def _usd(value: float) -> str:
+    return f"{significant(value / MEGA)} million USD" if value >= MEGA else f"{significant(value)} USD"
 
 
 def _given(name: str, part: Part) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, floor
 
 import numpy as np
@@ -54,8 +55,9 @@ class Carried:
     """Why it cannot serve, or serves more slowly than asked; empty where it does."""
 
 
+@lru_cache(maxsize=128)
 def rates(replica: Scenario) -> Rates:
-    """Calls a second of a full replica at every size of batch that fits."""
+    """Calls a second of a full replica at every size of batch that fits; kept, as a fleet is asked about again and again."""
     report = evaluate(replica.model_copy(update={"utilisation": 1.0}))
     top = max(1, report.memory.max_batch)
     sizes = np.unique(np.round(np.geomspace(1, top, 1 + ceil(_PER_DOUBLING * np.log2(max(2, top))))))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from roofline.answers.pricing import hourly_parts, market_price, outlay_usd
-from roofline.catalog.hardware import load_hardware
+from roofline.answers.pricing import hourly_parts, outlay_usd
+from roofline.catalog.boxes import load_box
+from roofline.catalog.hardware import rental_usd_per_h
 from roofline.catalog.ownership import Owned, owned
 from roofline.errors import InputError, MissingFactError
 from roofline.formulas.ownership import present_frac
+from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_YEAR
@@ -50,7 +52,7 @@ class MultiYear:
 
 
 def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
-    """What all devices of a scenario cost year by year, owned or rented at the market's price.
+    """What all devices of a scenario cost year by year, owned, or rented at your price or the market's.
 
     Machines are replaced at the end of their life; at the end of the horizon they are sold, on a straight line between outlay
     and residual value.
@@ -60,15 +62,15 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
     MissingFactError
         No purchase price is known and none is given.
     """
-    device = load_hardware(scenario.hardware)
+    device = load_box(scenario.hardware)
     found = owned(scenario.ownership or Ownership(), device, scenario.grid)
     if found.price_usd is None and not found.power_only:
         raise MissingFactError(f"no purchase price of {device.id} is known: give it as ownership price=25000.")
     horizon = ceil(found.life_years.value) if n_years is None else n_years
     if not 1 <= horizon <= MOST_YEARS:
         raise InputError(f"years must lie between 1 and {MOST_YEARS}.")
-    market = market_price(device)
-    rent = market.usd_per_h * HOURS_PER_YEAR * scenario.devices if market.usd_per_h and market.kind == "rental" else None
+    rented = _rental(scenario, device)
+    rent = None if rented is None else rented[0] * HOURS_PER_YEAR * scenario.devices
     years = _years(found, scenario.devices, horizon, rent)
     ahead = (y.year for y in years if y.rent_cumulative_usd is not None and y.own_cumulative_usd < y.rent_cumulative_usd)
     return MultiYear(
@@ -76,8 +78,15 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
         own_present_usd=sum(y.own_present_usd for y in years),
         rent_present_usd=None if rent is None else sum(y.rent_present_usd or 0.0 for y in years),
         cheaper_from_year=next(ahead, None),
-        basis=f"owned at {found.capital_frac.value:.0%} a year; rented: {market.basis}",
+        basis=f"owned at {found.capital_frac.value:.0%} a year; rented: {'not known' if rented is None else rented[1]}",
     )
+
+
+def _rental(scenario: Scenario, device: Accelerator) -> tuple[float, str] | None:
+    """What renting one device costs an hour: your price, else quotes on the terms asked for."""
+    if scenario.usd_per_device_hour is not None:
+        return scenario.usd_per_device_hour, "your price"
+    return rental_usd_per_h(device, scenario.rental)
 
 
 def _years(found: Owned, n_devices: int, horizon: int, rent: float | None) -> tuple[Year, ...]:

@@ -188,6 +188,9 @@ class Cost:
     """What the machines cost if they were busy all the time."""
     used: TokenCost | None = None
     """The same over the utilisation: what a token costs that is sold or used."""
+    used_low: TokenCost | None = None
+    """``used`` at the cheap end of the band of expected speed, each price by itself."""
+    used_high: TokenCost | None = None
     usd_per_device_hour_parts: HourlyParts | None = None
     """Capital, electricity, space and staff, where the device is owned."""
     energy: Energy | None = None

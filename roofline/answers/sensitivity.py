@@ -10,7 +10,8 @@ from roofline.answers.evaluate import evaluate
 from roofline.answers.pricing import ownership_price
 from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
-from roofline.catalog.hardware import load_hardware, rental_span_usd_per_h
+from roofline.catalog.boxes import load_box
+from roofline.catalog.hardware import rental_span_usd_per_h
 from roofline.catalog.ownership import Owned, owned
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -99,7 +100,7 @@ def _price(scenario: Scenario, usd: float) -> list[Swing]:
     if price.usd_per_h is None or price.usd_per_h <= 0 or price.kind == "yours":
         return []
     if price.kind == "rental":
-        span = rental_span_usd_per_h(load_hardware(scenario.hardware), scenario.rental) or (price.usd_per_h, price.usd_per_h)
+        span = rental_span_usd_per_h(load_box(scenario.hardware), scenario.rental) or (price.usd_per_h, price.usd_per_h)
         cheap, dear = (usd * end / price.usd_per_h for end in span)
         return [Swing("rental price", price.usd_per_h, *span, "USD/h", cheap, dear, price.basis)]
     parts = owned(scenario.ownership or Ownership(), found.accelerator, scenario.grid)

@@ -26,6 +26,11 @@ class ApiPrice:
     source: str
     note: str
 
+    @property
+    def name(self) -> str:
+        """Its id; prices of one's own are called so."""
+        return self.id if self.date else "your API price"
+
 
 @cache
 def api_prices() -> dict[str, ApiPrice]:

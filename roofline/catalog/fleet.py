@@ -45,6 +45,24 @@ def fleet_defaults() -> dict[str, Part]:
     }
 
 
+def settled(asked: FleetScenario) -> FleetScenario:
+    """The question with the call it plans for: what the replica does not state of prompt, output and cache is assumed.
+
+    >>> from roofline.specs.scenario import Scenario
+    >>> given = Scenario(model="llama-3.1-8b", hardware="h100-sxm", output_tokens=500)
+    >>> call = settled(FleetScenario(replica=given)).replica
+    >>> call.input_tokens, call.output_tokens, call.prefix_hit
+    (1155, 500, 0.366)
+    """
+    silent = [name for name in CALL if name not in asked.replica.model_fields_set]
+    return asked.model_copy(update={"replica": asked.replica.model_copy(update={name: _of_a_call(name) for name in silent})})
+
+
+def _of_a_call(name: str) -> float:
+    default = fleet_defaults()[name].value
+    return int(default) if name.endswith("_tokens") else default
+
+
 def assumed(asked: FleetScenario) -> Assumed:
     """A person's figures, the rest by default.
 

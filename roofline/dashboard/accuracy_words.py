@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from roofline.answers.accuracy import Reason, Span, Trust, factor_off
 from roofline.answers.refit import Refit
 from roofline.answers.validation import Comparison, Summary, speed_ratio
-from roofline.dashboard.text import esc, table
+from roofline.dashboard.text import cards_html, esc, table
 from roofline.figures.accuracy_plot import KIND_WORDS
 from roofline.figures.words import sig
 
@@ -68,12 +68,7 @@ def trust_cards(found: Trust) -> str:
         ("Inside the printed 80% band", f"{found.inside_band:.0%}", f"{found.left_out_inside:.0%} for a source not seen"),
         ("Better than the limit", f"{len(found.beats_limit):,}", f"of {found.n:,} that count, from {found.n_sources:,} sources"),
     )
-    body = "".join(
-        f'<section class="rf-card"><h2>{esc(label)}</h2><p class="rf-value">{esc(value)}</p>'
-        f'<p class="rf-band">{esc(foot)}</p></section>'
-        for label, value, foot in cards
-    )
-    return f'<div class="rf-cards rf-plain">{body}</div>'
+    return cards_html(cards)
 
 
 def furthest_table(rows: Sequence[Comparison]) -> str:

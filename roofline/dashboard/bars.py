@@ -15,8 +15,8 @@ _SMALLEST_ROW = 0.002
 """Operators that take less of a step are summed up as others."""
 
 
-def memory_bar(report: Report, palette: Palette) -> str:
-    """One device's memory: weights, cache, activations, overhead, free."""
+def memory_bar(report: Report, palette: Palette, scale_bytes: float | None = None) -> str:
+    """One device's memory: weights, cache, activations, overhead, free; with a scale, as long as its share of it."""
     memory = report.memory
     parts = [
         ("weights", float(memory.weights_bytes_per_device)),
@@ -25,7 +25,7 @@ def memory_bar(report: Report, palette: Palette) -> str:
         ("overhead", float(memory.overhead_bytes_per_device)),
     ]
     there, used = float(memory.usable_bytes_per_device), float(memory.used_bytes_per_device)
-    whole = max(there, used)
+    whole = memory_span_bytes(report)
     colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
     spans = "".join(_span(name if name == "weights" else "", size / whole, colours[name], palette) for name, size in parts)
     items = "".join(legend_item(f"{name} {memory_size(size)}", colours[name]) for name, size in parts)
@@ -34,7 +34,13 @@ def memory_bar(report: Report, palette: Palette) -> str:
     title = f"{memory_size(used)} of {memory_size(there)} usable on each device"
     if not memory.fits:
         spans += f'<span class="rf-end" style="left:{there / whole:.2%}"></span>'
-    return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
+    length = 1.0 if scale_bytes is None else whole / scale_bytes
+    return f'{_bar(spans, title, length)}<ul class="rf-legend">{items}</ul>'
+
+
+def memory_span_bytes(report: Report) -> float:
+    """What a bar of memory is long: what there is, or what would be needed where that is more."""
+    return max(float(report.memory.usable_bytes_per_device), float(report.memory.used_bytes_per_device))
 
 
 def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
@@ -80,8 +86,8 @@ def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= _WHOLE_PERCENT else "under 1%"
 
 
-def _bar(spans: str, title: str) -> str:
-    return f'<div class="rf-stack" role="img" aria-label="{esc(title)}">{spans}</div>'
+def _bar(spans: str, title: str, length: float = 1.0) -> str:
+    return f'<div class="rf-stack" role="img" aria-label="{esc(title)}" style="width:{length:.1%}">{spans}</div>'
 
 
 def _span(word: str, share: float, colour: str, palette: Palette) -> str:

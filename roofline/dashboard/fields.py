@@ -16,7 +16,7 @@ LOADS = ("batch", "rate", "most")
 KNOBS = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel")
 FORMATS = ("weights", "activations", "kv_cache")
 _PERCENT = 100.0
-_LABELS: dict[str, str] = {
+LABELS: dict[str, str] = {
     "devices": "Devices",
     "input_tokens": "Prompt tokens",
     "output_tokens": "Output tokens",
@@ -128,7 +128,7 @@ def _one(name: str, value: Any) -> tuple[Any, str | None]:  # noqa: ANN401
 
 
 def _sentence(name: str, problem: str) -> str:
-    label = _LABELS.get(name, name.replace("_", " ").capitalize())
+    label = LABELS.get(name, name.replace("_", " ").capitalize())
     if name == "utilisation":
         return f"{label} must be above 0 and at most 100%."
     return f"{label}{problem.removeprefix(name)}"

@@ -8,13 +8,14 @@ scenario changed. Back and Forward are therefore undo and redo, and a link is al
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
 
 from roofline import link
-from roofline.dashboard import page_view, view
+from roofline.dashboard import carried, page_view, view
 from roofline.dashboard.catalogue_view import CATALOGUE_VIEW
 from roofline.dashboard.fields import Values, asked, control_values
 from roofline.dashboard.find_view import FIND_VIEW
@@ -33,6 +34,7 @@ VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN = 5
 _URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
+_CARRIED, _PAGE = "_carried", "_page"
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,22 @@ def read_link() -> None:
     st.session_state[_LAST] = link.DEFAULT
     st.session_state[_URL] = query
     found = [problem for page in PAGE_VIEWS for problem in page.take(query.get(page.key, ""))]
-    st.session_state[_PROBLEMS] = (*decoded.problems, *found)
+    st.session_state[_CARRIED], told = carried.read(query, decoded.problems)
+    st.session_state[_PROBLEMS] = (*decoded.problems, *found, *told)
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
+    st.session_state[_PAGE] = {name: value for name, value in query.items() if link.of_page(name)}
+
+
+def page_values() -> dict[str, str]:
+    """What pages keep in the address beside the scenario."""
+    return dict(st.session_state.get(_PAGE, {}))
+
+
+def set_page(values: Mapping[str, str | None]) -> None:
+    """Let the address hold what a page looks at; none takes a key out. Callbacks only: the address is written before a page."""
+    merged: dict[str, str | None] = {**page_values(), **values}
+    st.session_state[_PAGE] = {name: value for name, value in merged.items() if value is not None}
 
 
 def _decoded(query: dict[str, str]) -> link.Decoded:
@@ -123,6 +138,14 @@ def keep_own(control: str, ref: str, name: str) -> None:
     st.session_state[f"{_OWN}{control}"] = dict([*others.items(), (name, ref)][-_MOST_OWN:])
 
 
+def carry(keys: frozenset[str] | str, written: dict[str, str]) -> None:
+    """Let the address carry other values under some keys, or under all with a prefix. Callbacks only."""
+    kept = {
+        k: v for k, v in st.session_state[_CARRIED].items() if not (k.startswith(keys) if isinstance(keys, str) else k in keys)
+    }
+    st.session_state[_CARRIED] = {**kept, **written}
+
+
 def current_view() -> view.View:
     """The view switches; those that are not drawn keep their value."""
     kept: dict[str, Any] = st.session_state.get(f"_{VIEW_PREFIX}") or asdict(view.View())
@@ -153,11 +176,14 @@ def write_link(scenario: Scenario, *, good: bool) -> dict[str, str]:
         st.session_state[_LAST] = scenario
     before = st.query_params.to_dict()
     pages = {page.key: page.text() for page in PAGE_VIEWS}
-    others = {name: value for name, value in before.items() if name in link.VIEW_KEYS - {TAB_KEY, VIEW_KEY, *pages}}
+    own = {TAB_KEY, VIEW_KEY, carried.COST_KEY, *pages}
+    others = {name: value for name, value in before.items() if name in link.VIEW_KEYS - own}
     tab, seen = _tab(), view.written(current_view())
     new = {
         **link.encode(scenario),
         **others,
+        **st.session_state[_CARRIED],
+        **page_values(),
         **({TAB_KEY: tab} if tab not in (None, FIRST_TAB) else {}),
         **({VIEW_KEY: seen} if seen is not None else {}),
         **{name: text for name, text in pages.items() if text},

@@ -109,6 +109,25 @@ def heading(text: str, key: str = "", level: int = 2) -> str:
     return f'<h{level} class="rf-h">{esc(text)}</h{level}>{line}'
 
 
+def cards_html(cards: Iterable[tuple[str, str, str]]) -> str:
+    """Headline numbers: label with unit, value, and a word on it."""
+    body = "".join(
+        f'<section class="rf-card"><h2>{esc(label)}</h2><p class="rf-value">{esc(value)}</p>'
+        f'<p class="rf-band">{esc(foot)}</p></section>'
+        for label, value, foot in cards
+    )
+    return f'<div class="rf-cards rf-plain">{body}</div>'
+
+
+def first_upper(text: str) -> str:
+    """A sentence with a capital.
+
+    >>> first_upper("no price is known.")
+    'No price is known.'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def notice(title: str, body: str, *, extra: str = "") -> str:
     """A framed word of warning; ``body`` is markup of our own."""
     return f'<div class="rf-notice {extra}" role="alert"><h2>{esc(title)}</h2>{body}</div>'

@@ -14,7 +14,8 @@ USE_LABEL, OPEN_LABEL = "Use this", "Open in the Calculator"
 
 def buttons(scenario: Scenario, frame: Frame, key: str) -> None:
     """Both ways; views of pages stay in the address."""
-    views = {name: value for name, value in frame.query.items() if name in link.VIEW_KEYS}
+    own = link.encode(frame.scenario)
+    views = {name: value for name, value in frame.query.items() if name not in own}
     query = {**(link.encode(scenario) or {"v": link.VERSION}), **views}
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_row"):
         st.button(USE_LABEL, on_click=state.set_controls, args=(scenario,), key=f"{key}_use", type="primary")

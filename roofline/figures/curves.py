@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
+from math import isfinite, log10
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,15 @@ from roofline.figures.batch_axis import (
     critical_line,
     strip_words,
 )
+from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis, base_layout, tint
-from roofline.figures.words import axis_number, sig
+from roofline.figures.words import sig
 from roofline.units import Floats
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 430
 COST_HEIGHT_PX = 360
 _EARLY, _LATE = 0.1, 0.82
 """Shares of the batch axis before and after which a word has room on one side only."""
-
-_DECADES_OF_HALVES = 1e3
-"""A log axis longer than this has ticks at powers of ten only."""
 _FAR = 4.0
 """Where a limit is this much above what is expected, a linear axis would press the expectation flat: it is logarithmic."""
 
@@ -157,13 +155,7 @@ def _rate_axis(panel: Panel, look: Look, domain: tuple[float, float]) -> dict[st
 
 
 def _log_axis(lines: Sequence[Line], look: Look) -> dict[str, Any]:
-    values = [v for line in lines for v in line if v]
-    low, high = min(values, default=1.0) / 1.5, max(values, default=1.0) * 2.5
-    steps = (1, 3) if high / low < _DECADES_OF_HALVES else (1,)
-    ticks = [f * 10.0**p for p in range(floor(log10(low)), ceil(log10(high)) + 1) for f in steps]
-    shown = [t for t in ticks if low <= t <= high]
-    text = [f"{t:g}" if t < 1000 else axis_number(t) for t in shown]
-    return axis(look, type="log", range=[log10(low), log10(high)], tickvals=shown, ticktext=text)
+    return log_axis((value for line in lines for value in line), look)
 
 
 def _panel(panel: Panel, curve: BatchCurve, look: Look) -> list[dict[str, Any]]:

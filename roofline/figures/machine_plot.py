@@ -7,7 +7,7 @@ from math import log10
 from typing import Any
 
 from roofline.answers.advisor import Run
-from roofline.figures.pareto_plot import log_axis, log_ends
+from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis_title, base_layout, safe
 from roofline.figures.words import sig
 
@@ -28,14 +28,13 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
         if group
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    across = log_ends([float(run.n_parameters) for run in runs])
-    up = log_ends([run.tokens_per_s for run in runs])
-    layout["xaxis"] = log_axis(across, look, title=axis_title(look, "Parameters"))
-    layout["yaxis"] = log_axis(up, look, title=axis_title(look, "Tokens per second"))
+    layout["xaxis"] = log_axis([run.n_parameters for run in runs], look, title=axis_title(look, "Parameters"))
+    layout["yaxis"] = log_axis([run.tokens_per_s for run in runs], look, title=axis_title(look, "Tokens per second"))
     layout["showlegend"] = True
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": look.font_px}}
     layout["margin"] = {**layout["margin"], "t": 96 if look.compact else 48, "l": 58}
-    if up[0] < wish_tokens_per_s < up[1]:
+    low, high = layout["yaxis"]["range"]
+    if wish_tokens_per_s and low < log10(wish_tokens_per_s) < high:
         line = {"color": palette.text, "width": 1.25, "dash": "5px,4px"}
         shape = {
             "type": "line",

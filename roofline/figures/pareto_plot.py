@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, log10
+from math import inf, log10
 from typing import Any
 
 from roofline.answers.found import Deployment, FrontierPoint, Search
-from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import axis_number, sig
+from roofline.figures.log_axis import log_axis
+from roofline.figures.theme import Look, Spec, axis_title, base_layout, safe, tint
+from roofline.figures.words import sig
 from roofline.units import duration
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 420
-_ROOM = 1.25
-"""Factor between the outermost point and the frame."""
-_FEW_DECADES = 1.5
-_STEPS = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
 
 def pareto_figure(found: Search, look: Look) -> Spec:
@@ -25,9 +22,6 @@ def pareto_figure(found: Search, look: Look) -> Spec:
     misses = [p for p in found.cost_frontier if not p.meets]
     winners = [item for item in found.winners if item.usd_per_million_output_tokens is not None]
     shown: list[FrontierPoint | Deployment] = [*found.cost_frontier, *winners]
-    x = [p.tokens_per_s_per_user for p in shown]
-    y = [p.usd_per_million_output_tokens or 0.0 for p in shown]
-    across, up = log_ends(x), log_ends([value for value in y if value > 0.0] or [1.0])
     data = [
         _line(found.cost_frontier, look),
         _points(misses, "frontier, misses the promise", {"symbol": "circle-open", "size": 8, "color": palette.muted}),
@@ -35,9 +29,10 @@ def pareto_figure(found: Search, look: Look) -> Spec:
         _deployments(winners, {"symbol": "diamond", "size": 10, "color": palette.kinds[1]}),
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    layout["xaxis"] = log_axis(across, look, title=axis_title(look, "Tokens per second per user"))
-    layout["yaxis"] = log_axis(up, look, title=axis_title(look, "USD per million output tokens"))
-    layout["shapes"], layout["annotations"] = _promise(found.query.promised_tpot_s, across, look)
+    speeds, usd = [p.tokens_per_s_per_user for p in shown], [p.usd_per_million_output_tokens for p in shown]
+    layout["xaxis"] = log_axis(speeds, look, title=axis_title(look, "Tokens per second per user"))
+    layout["yaxis"] = log_axis(usd, look, title=axis_title(look, "USD per million output tokens"))
+    layout["shapes"], layout["annotations"] = _promise(found.query.promised_tpot_s, layout["xaxis"]["range"], look)
     layout["showlegend"] = True
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": look.font_px}}
     layout["margin"] = {**layout["margin"], "t": 84 if look.compact else 48, "l": 58}
@@ -59,22 +54,6 @@ def pareto_alt(found: Search) -> str:
 def _point(p: FrontierPoint) -> str:
     usd = sig(p.usd_per_million_output_tokens)
     return f"{sig(p.tokens_per_s_per_user)} tokens/s at {usd} USD on {p.devices} x {p.hardware_name}"
-
-
-def log_ends(values: Sequence[float]) -> tuple[float, float]:
-    """A range around values, with room at both ends."""
-    return min(values, default=1.0) / _ROOM, max(values, default=10.0) * _ROOM
-
-
-def log_axis(ends: tuple[float, float], look: Look, **own: object) -> dict[str, Any]:
-    """A log axis with as many ticks as its range asks for."""
-    low, high = ends
-    decades = log10(high / low)
-    steps = _STEPS[0 if decades < _FEW_DECADES else 1 if decades < 2.0 * _FEW_DECADES else 2]
-    ticks = [f * 10.0**p for p in range(floor(log10(low)), ceil(log10(high)) + 1) for f in steps]
-    shown = [tick for tick in ticks if low <= tick <= high]
-    text = [axis_number(float(f"{tick:.3g}")) for tick in shown]
-    return axis(look, type="log", range=[log10(low), log10(high)], tickvals=shown, ticktext=text, **own)
 
 
 def _line(points: Sequence[FrontierPoint], look: Look) -> dict[str, Any]:
@@ -137,16 +116,18 @@ def _hover(name: str, devices: int, replicas: int, weights: str, batch: int, spe
     return f"<b>{machines}</b><br>weights {safe(weights)}, batch {batch:,}<br>{merits}"
 
 
-def _promise(tpot_s: float, across: tuple[float, float], look: Look) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _promise(tpot_s: float, across: list[float], look: Look) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The promised speed, where it lies within the frame."""
-    speed = 1.0 / tpot_s
-    if not across[0] < speed < across[1]:
+    if not tpot_s < inf:
+        return [], []
+    speed, at = 1.0 / tpot_s, -log10(tpot_s)
+    if not across[0] < at < across[1]:
         return [], []
     line = {"color": look.palette.text, "width": 1.25, "dash": "5px,4px"}
     shape = {"type": "line", "x0": speed, "x1": speed, "yref": "paper", "y0": 0, "y1": 1, "line": line}
-    right = log10(speed / across[0]) < log10(across[1] / speed)
+    right = at - across[0] < across[1] - at
     note = {
-        "x": log10(speed),
+        "x": at,
         "y": 1,
         "yref": "paper",
         "text": f"promised {sig(speed)} tokens/s",

@@ -34,7 +34,9 @@ class Palette:
     parts: tuple[str, str, str, str]
     """Weights, cache, activations, overhead: steps of one hue, then grey."""
     kinds: tuple[str, str, str, str]
-    """Kinds of layers, and series of a figure that has neither bounds nor phases."""
+    """Kinds of layers, scenarios A to D, and series of a figure that has neither bounds nor phases."""
+    ramp: tuple[str, ...]
+    """From little to much: pale enough everywhere for words on it."""
     on_mark: str
     """Ink on a filled mark."""
     good: str
@@ -54,6 +56,7 @@ LIGHT = Palette(
     phases={"prefill": "#A8124A", "decode": "#0878B8"},
     parts=("#123F8C", "#4C78E0", "#8FB0EC", "#7B8794"),
     kinds=("#4C78E0", "#C46A12", "#12553F", "#7A1070"),
+    ramp=("#EEF4FB", "#CFE1F5", "#A9CBEF", "#82B2E5", "#5D9BDB"),
     on_mark="#FFFFFF",
     good="#1A7F37",
     bad="#B42318",
@@ -71,6 +74,7 @@ DARK = Palette(
     phases={"prefill": "#FF5C8A", "decode": "#6FDCF7"},
     parts=("#B5CBF7", "#7C9FE8", "#4A68B0", "#7B8794"),
     kinds=("#A9C7F2", "#FDB548", "#2FA387", "#E05CF0"),
+    ramp=("#1B2738", "#23395A", "#2C4D7D", "#35609A", "#3F74B5"),
     on_mark="#14181F",
     good="#4CC38A",
     bad="#FF8A80",
@@ -79,6 +83,11 @@ PALETTES: dict[Mode, Palette] = {"light": LIGHT, "dark": DARK}
 
 BOUND_MARKS: dict[Bound, str] = {"compute": "■", "memory": "●", "network": "◆", "host": "▲", "latency": "✚"}
 """A sign beside each colour, so that colour never stands alone."""
+
+SERIES_DASHES = ("solid", "7px,4px", "2px,3px", "8px,3px,2px,3px")
+SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+SERIES_MARKS = ("●", "■", "◆", "▲")
+"""Beside the colours of ``Palette.kinds``, in their order: how lines are broken, points drawn and words marked."""
 
 
 @dataclass(frozen=True)

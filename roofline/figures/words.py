@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from roofline.answers.report import Bound
-from roofline.units import GIGA, KILO, MEGA, MILLI, duration, significant, with_prefix
+from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, duration, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": "compute",
@@ -16,6 +16,7 @@ BOUND_WORDS: dict[Bound, str] = {
 }
 _MOST_PREFIXED = 1e18
 """Above this, a power of ten says more than a prefix."""
+_LONG = 10_000
 _RATE_NAMES = {"fp16_acc16": "FP16 with 16-bit sums"}
 
 
@@ -58,14 +59,27 @@ def sig(value: object, digits: int = 3) -> str:
 def axis_number(value: float) -> str:
     """A tick: a short number with a letter for thousands.
 
-    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(3e9)
-    ('0.3', '300', '10k', '3B')
+    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(2e9)
+    ('0.3', '300', '10k', '2bn')
     """
     if value < KILO:
         return f"{value:g}"
     if value < MEGA:
         return f"{value / KILO:.3g}k"
-    return f"{value / MEGA:.3g}M" if value < GIGA else f"{value / GIGA:.3g}B"
+    return f"{value / MEGA:.3g}M" if value < GIGA else f"{value / GIGA:.3g}bn"
+
+
+def count_tick(value: float) -> str:
+    """A tick of an axis of whole numbers; large powers of two as people say them.
+
+    >>> count_tick(2048), count_tick(32_768), count_tick(2**20), count_tick(100_000), count_tick(0.5)
+    ('2,048', '32k', '1M', '100k', '0.5')
+    """
+    if value < _LONG:
+        return f"{value:,g}"
+    if value % MEBI == 0:
+        return f"{value / MEBI:g}M"
+    return f"{value / KIBI:g}k" if value % KIBI == 0 else axis_number(value)
 
 
 def rate_tick(flops_per_s: float) -> str:

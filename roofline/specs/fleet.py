@@ -68,7 +68,9 @@ _Mix = Annotated[tuple[Mixed, ...], _listed(("hardware", "share"), "hardware:sha
 class FleetScenario(Frozen):
     """How many people, what they do, and one replica that serves them. ``None`` means: the default, which names its source."""
 
-    replica: Scenario = Field(description="one copy of the model with its machines; its lengths are those of a call")
+    replica: Scenario = Field(
+        description="one copy of the model with its machines; lengths it states are those of a call, others are assumed"
+    )
     weekly_users: Annotated[int, Field(ge=1, le=100_000_000_000)] | None = None
     messages: Annotated[float, Field(gt=0, le=1e5)] | None = Field(default=None, description="per weekly user and day")
     agent_share: _Share | None = Field(default=None, description="of messages that start an agent task")

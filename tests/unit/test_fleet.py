@@ -13,7 +13,7 @@ from roofline import FleetScenario, Scenario, fleet, link
 from roofline.cli import app
 from roofline.errors import InputError
 
-REPLICA = Scenario(model="llama-3.1-8b", hardware="h100-sxm", input_tokens=1000, output_tokens=200, batch=64)
+REPLICA = Scenario(model="llama-3.1-8b", hardware="h100-sxm", input_tokens=1000, output_tokens=200, prefix_hit=0, batch=64)
 RUNNER = CliRunner()
 
 

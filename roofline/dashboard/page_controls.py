@@ -1,0 +1,50 @@
+"""Controls on a page that show and change what is kept elsewhere, in the scenario or the address; and its charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from pydantic.fields import FieldInfo
+
+from roofline.dashboard import state
+from roofline.dashboard.details import chart_config
+from roofline.dashboard.fields import control_values
+from roofline.dashboard.quantities import Quantity
+from roofline.figures.theme import Look, Spec, as_figure
+from roofline.specs.scenario import Scenario
+
+
+def bound(name: str, value: Any, write: Callable[[Any], None]) -> dict[str, Any]:  # noqa: ANN401
+    """Key and callback of a control that shows a value, and hands over the new one before the next run."""
+    key = f"page_{name}"
+    st.session_state[key] = value
+    return {"key": key, "on_change": lambda: write(st.session_state[key])}
+
+
+def change(scenario: Scenario, **fields: Any) -> None:  # noqa: ANN401
+    """Let the scenario's own controls show other values; those beside them keep what was typed. Callbacks only."""
+    before, after = control_values(scenario), control_values(scenario.model_copy(update=fields))
+    state.set_some({name: value for name, value in after.items() if value != before[name]})
+
+
+def number(
+    quantity: Quantity,
+    info: FieldInfo,
+    value: float | None,
+    write: Callable[[float | None], None],
+    *,
+    help_text: str | None = None,
+    placeholder: str | None = None,
+) -> None:
+    """A number of a page; with a placeholder it may be left empty, and says what then holds."""
+    shown = quantity.shown(value)
+    control = bound(quantity.field, shown, lambda new: write(quantity.read(new)))
+    empty: dict[str, Any] = {} if placeholder is None else {"value": None, "placeholder": placeholder}
+    st.number_input(quantity.label, help=help_text, **quantity.settings(info, shown), **empty, **control)
+
+
+def chart(spec: Spec, key: str, alt: str, look: Look) -> None:
+    """A figure with its answer in words for those who cannot see it."""
+    st.plotly_chart(as_figure(spec), theme=None, key=key, config=chart_config(look, key), alt=alt)

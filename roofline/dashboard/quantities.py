@@ -1,0 +1,122 @@
+"""Number controls as data: label, step and bounds, and the way between a field and what its control shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any, Literal
+
+from pydantic.fields import FieldInfo
+
+from roofline.units import MEGA
+
+Kind = Literal["whole", "decimal", "percent", "mega"]
+_FACTORS: dict[Kind, float] = {"whole": 1.0, "decimal": 1.0, "percent": 100.0, "mega": 1.0 / MEGA}
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that a page asks for."""
+
+    field: str
+    label: str
+    kind: Kind
+    step: float
+    """Zero: the power of ten of the value."""
+
+    @property
+    def name(self) -> str:
+        """The label without its unit."""
+        return self.label.partition(" (")[0]
+
+    @property
+    def unit(self) -> str:
+        """The unit in the label; empty where it has none."""
+        return self.label.partition(" (")[2].rstrip(")")
+
+    def shown(self, value: float | None) -> float | None:
+        """What the control shows."""
+        if value is None:
+            return None
+        return int(value) if self.kind == "whole" else round(value * _FACTORS[self.kind], _DIGITS)
+
+    def read(self, shown: float | None) -> float | None:
+        """The field that the control means."""
+        if shown is None:
+            return None
+        return int(shown) if self.kind == "whole" else shown / _FACTORS[self.kind]
+
+    def settings(self, info: FieldInfo, value: float | None = None) -> dict[str, Any]:
+        """Step, bounds and format of the control, from the bounds of the field."""
+        low, high = _bounds(info)
+        whole = self.kind == "whole"
+        step = self.step or 10.0 ** floor(log10(max(1.0, value or 1.0)))
+        return {
+            "step": int(step) if whole else float(step),
+            "min_value": self.shown(low),
+            "max_value": self.shown(high),
+            "format": "%d" if whole else "%g",
+        }
+
+
+def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
+    """The bounds of a field; one it may not reach is left to the check behind the control."""
+    found: dict[str, float] = {}
+    for item in (info, *_arms(info.annotation)):
+        for rule in getattr(item, "metadata", ()) or getattr(item, "__metadata__", ()):
+            for part in (rule, *getattr(rule, "metadata", ())):
+                for name in ("ge", "gt", "le", "lt"):
+                    value = getattr(part, name, None)
+                    if value is not None:
+                        found[name] = value
+    return found.get("ge", found.get("gt")), found.get("le", found.get("lt"))
+
+
+def _arms(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """The members of ``Annotated[...] | None``."""
+    return getattr(annotation, "__args__", ())
+
+
+OWNED = (
+    Quantity("price_usd", "Price of one device (USD)", "decimal", 500.0),
+    Quantity("overhead_frac", "Server and network (% of price)", "percent", 5.0),
+    Quantity("life_years", "Life (years)", "decimal", 1.0),
+    Quantity("residual_frac", "Residual value (% of outlay)", "percent", 5.0),
+    Quantity("capital_frac", "Cost of capital (% a year)", "percent", 1.0),
+    Quantity("hosting_usd_per_kw_month", "Space (USD per kW, month)", "decimal", 10.0),
+    Quantity("staff_frac", "Staff, repair (% of outlay, year)", "percent", 1.0),
+)
+"""Parts of an owned hour beside electricity."""
+POWERED = (
+    Quantity("power_w", "Power of one device (W)", "decimal", 50.0),
+    Quantity("host_w", "Its share of the server (W)", "decimal", 50.0),
+    Quantity("pue", "PUE of the facility", "decimal", 0.05),
+    Quantity("usd_per_kwh", "Electricity (USD/kWh)", "decimal", 0.01),
+)
+"""Parts of its electricity."""
+PEOPLE = (
+    Quantity("weekly_users", "Weekly users", "whole", 0),
+    Quantity("messages", "Messages a day, each", "decimal", 0.5),
+    Quantity("agent_share", "Agent tasks (% of messages)", "percent", 1.0),
+    Quantity("agent_calls", "Calls of an agent task", "decimal", 1.0),
+    Quantity("result_hit", "Answers from a cache (%)", "percent", 5.0),
+)
+CALL = (
+    Quantity("input_tokens", "Prompt (tokens)", "whole", 100),
+    Quantity("prefix_hit", "Of it in the prefix cache (%)", "percent", 5.0),
+    Quantity("output_tokens", "Output (tokens)", "whole", 50),
+    Quantity("speed", "Speed for each user (tokens/s)", "decimal", 5.0),
+)
+DAY = (
+    Quantity("peak", "Busiest hour over mean", "decimal", 0.1),
+    Quantity("burst", "Busiest minutes over that hour", "decimal", 0.1),
+    Quantity("busy", "Busy at the worst (%)", "percent", 5.0),
+    Quantity("spares", "Spare replicas, per region", "whole", 1),
+    Quantity("rack_kw", "Power of a rack (kW)", "decimal", 10.0),
+    Quantity("power_budget_w", "Power there is (MW)", "mega", 1.0),
+)
+UTILISATION = Quantity("utilisation", "Utilisation (% of the time)", "percent", 5.0)
+PREFIX_HIT = Quantity("prefix_hit", "Prompt in the cache (%)", "percent", 10.0)
+PRICE = Quantity("usd_per_device_hour", "USD per device and hour", "decimal", 0.1)
+SMALL_SHARE = Quantity("small_share", "Calls it answers (%)", "percent", 5.0)

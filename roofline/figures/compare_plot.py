@@ -1,0 +1,143 @@
+"""Scenarios side by side: their curves on the same axes, each with its colour, dash and mark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite, log10
+from typing import Any, Literal
+
+import numpy as np
+
+from roofline.answers.report import BatchCurve, Report
+from roofline.figures.log_axis import log_axis
+from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis_title, base_layout, tint
+from roofline.figures.words import sig
+from roofline.units import Floats
+
+Plot = Literal["total", "user", "cost"]
+PLOTS: tuple[Plot, ...] = ("total", "user", "cost")
+LETTERS = ("a", "b", "c", "d")
+HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
+_BATCH_TITLE = "Sequences decoding at once (batch)"
+_TITLES: dict[Plot, tuple[str, str]] = {
+    "total": (_BATCH_TITLE, "Tokens/s in total"),
+    "user": (_BATCH_TITLE, "Tokens/s per user"),
+    "cost": ("USD per million output tokens", "Tokens/s per user"),
+}
+
+Point = tuple[float, float, float, float, float]
+"""Batch, x, y, and the low and high end of y."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One scenario as drawn."""
+
+    letter: str
+    points: tuple[Point, ...]
+    chosen: tuple[float, float] | None
+
+
+def compare_figure(reports: Mapping[str, Report], curves: Mapping[str, BatchCurve], plot: Plot, look: Look) -> Spec:
+    """Curves of all scenarios: total or speed per user against the batch, or speed per user against cost."""
+    lines = [_line(letter, reports[letter], curve, plot) for letter, curve in curves.items()]
+    layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
+    x_title, y_title = _TITLES[plot]
+    layout["xaxis"] = log_axis((p[1] for line in lines for p in line.points), look, title=axis_title(look, x_title))
+    layout["yaxis"] = log_axis((p[i] for line in lines for p in line.points for i in (3, 4)), look)
+    layout["annotations"] = [_corner(y_title, plot, look), *(_name(line, look) for line in lines if line.points)]
+    bands = [_band(line, look) for line in lines] if plot != "cost" else []
+    return {"data": [*bands, *(trace for line in lines for trace in _traces(line, plot, look))], "layout": layout}
+
+
+def compare_alt(reports: Mapping[str, Report], plot: Plot) -> str:
+    """The figure's answer in one sentence."""
+    said = [
+        f"{letter.upper()} at batch {report.batch:,}: {sig(report.expected.output_tokens_per_s)} tokens/s in total, "
+        f"{sig(report.expected.tokens_per_s_per_user)} per user, "
+        f"{sig(report.cost.usd_per_million_output_tokens)} USD per million output tokens"
+        for letter, report in reports.items()
+    ]
+    x_title, y_title = _TITLES[plot]
+    return f"{y_title} against {x_title[:1].lower()}{x_title[1:]}. {'; '.join(said)}."
+
+
+def _line(letter: str, report: Report, curve: BatchCurve, plot: Plot) -> Line:
+    field = "output_tokens_per_s" if plot == "total" else "tokens_per_s_per_user"
+    batch = _column(curve.batch, curve)
+    y, low, high = (_column(getattr(t, field), curve) for t in (curve.expected, curve.expected_low, curve.expected_high))
+    x = batch if plot != "cost" else _column(curve.usd_per_million_output_tokens, curve)
+    points = tuple(p for p in zip(batch, x, y, low, high, strict=True) if all(isfinite(v) and v > 0 for v in p))
+    at = next(((p[1], p[2]) for p in points if p[0] == report.batch), None)
+    return Line(letter, points, at)
+
+
+def _column(values: Floats | None, curve: BatchCurve) -> list[float]:
+    filled = np.nan if values is None else np.asarray(values, dtype=float)
+    return [float(v) for v in np.broadcast_to(filled, np.shape(curve.batch))]
+
+
+def _band(line: Line, look: Look) -> dict[str, Any]:
+    there, back = list(line.points), list(reversed(line.points))
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [p[1] for p in there] + [p[1] for p in back],
+        "y": [p[3] for p in there] + [p[4] for p in back],
+        "fill": "toself",
+        "fillcolor": tint(_colour(line, look), 0.12),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "name": f"{line.letter.upper()} band",
+    }
+
+
+def _traces(line: Line, plot: Plot, look: Look) -> list[dict[str, Any]]:
+    """The curve, and the chosen batch on it."""
+    at, colour, letter = LETTERS.index(line.letter), _colour(line, look), line.letter.upper()
+    unit = _TITLES[plot][1]
+    text = [f"{letter} at batch {b:,.0f}: {sig(y)} {unit.lower()} ({sig(lo)} to {sig(hi)})" for b, _, y, lo, hi in line.points]
+    if plot == "cost":
+        text = [f"{words}<br>{sig(p[1])} USD per million output tokens" for words, p in zip(text, line.points, strict=True)]
+    curve = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [p[1] for p in line.points],
+        "y": [p[2] for p in line.points],
+        "line": {"color": colour, "width": 2.75, "dash": SERIES_DASHES[at]},
+        "text": text,
+        "hovertemplate": "%{text}<extra></extra>",
+        "name": letter,
+    }
+    if line.chosen is None:
+        return [curve]
+    marker = {"size": 13, "symbol": SERIES_SYMBOLS[at], "color": look.palette.page, "line": {"color": colour, "width": 3}}
+    ring = {"type": "scatter", "mode": "markers", "x": [line.chosen[0]], "y": [line.chosen[1]], "marker": marker}
+    return [curve, {**ring, "cliponaxis": False, "name": f"{letter} chosen", "hoverinfo": "skip"}]
+
+
+def _name(line: Line, look: Look) -> dict[str, Any]:
+    """The letter at the end of its line; letters of lines that end together stand side by side."""
+    x, y = line.points[-1][1:3]
+    at = LETTERS.index(line.letter)
+    return {
+        "x": log10(x),
+        "y": log10(y),
+        "text": f"<b>{line.letter.upper()}</b>",
+        "showarrow": False,
+        "xanchor": "left",
+        "xshift": 6 + 13 * at,
+        "font": {"size": 14, "color": _colour(line, look)},
+    }
+
+
+def _corner(text: str, plot: Plot, look: Look) -> dict[str, Any]:
+    right = plot != "total"
+    place = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "top", "showarrow": False}
+    side = {"x": 1, "xanchor": "right", "xshift": -6} if right else {"x": 0, "xanchor": "left", "xshift": 8}
+    return {**place, **side, "text": f"<b>{text}</b>", "font": {"size": look.font_px, "color": look.palette.text}}
+
+
+def _colour(line: Line, look: Look) -> str:
+    return look.palette.kinds[LETTERS.index(line.letter)]

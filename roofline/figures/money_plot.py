@@ -1,0 +1,189 @@
+"""Money over use and over time: one's own system against an API, owning against renting."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from typing import Any
+
+import numpy as np
+
+from roofline.answers.api import Against, Crossing
+from roofline.answers.owning import MultiYear
+from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
+from roofline.figures.words import axis_number, sig
+from roofline.units import MEGA, PER_MILLION
+
+HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 350
+_BILLION = 1e9
+_FEW_DECADES = 2.5
+
+
+def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
+    """USD a month against tokens a day, log on both axes; one's own system in whole steps."""
+    palette = look.palette
+    tokens = [float(value) for value in lines.tokens_per_day]
+    api, own = ([float(value) for value in column] for column in (lines.api_usd_per_month, lines.own_usd_per_month))
+    data = [
+        _line("the API", tokens, api, {"color": palette.kinds[1], "width": 2.5, "dash": "7px,4px"}),
+        _line("your own", tokens, own, {"color": palette.kinds[0], "width": 2.75, "shape": "hv"}),
+    ]
+    notes = [
+        _end_label(safe(found.api.name), tokens[0], api[0], palette.kinds[1], look, up=True),
+        _end_label("your own system", tokens[0], own[0], palette.kinds[0], look, up=True),
+    ]
+    if found.crosses and found.break_even_tokens_per_day is not None:
+        even = found.break_even_tokens_per_day
+        at = float(np.interp(even, lines.tokens_per_day, lines.api_usd_per_month))
+        data.append(_ring(even, at, look))
+        notes.append(_note(log10(even), log10(at), f"{sig(even / PER_MILLION)} M a day", look, shift=(-10, 14)))
+    values = [value for value in (*api, *own) if value > 0]
+    layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
+    layout["xaxis"] = _log_axis(tokens[0], tokens[-1], look, "Tokens a day, prompt and output", stride=2 if look.compact else 1)
+    layout["yaxis"] = _log_axis(min(values) / 1.6, max(values) * 2.2, look, "USD a month")
+    layout["shapes"], more = _full(found, tokens, look)
+    layout["annotations"] = [*notes, *more]
+    return {"data": data, "layout": layout}
+
+
+def crossing_alt(found: Against) -> str:
+    """The answer of the figure in one sentence."""
+    return f"USD a month against tokens a day, for an API and for your own system. {found.sentence}"
+
+
+def years_figure(found: MultiYear, look: Look) -> Spec:
+    """What was paid in all at the end of every year."""
+    palette = look.palette
+    years = [row.year for row in found.years]
+    own = [row.own_cumulative_usd for row in found.years]
+    rent = [row.rent_cumulative_usd for row in found.years if row.rent_cumulative_usd is not None]
+    data = [_marked("owning", years, own, palette.kinds[0], "circle", "solid")]
+    notes = [_plain_label("owning", years[-1], own[-1], palette.kinds[0], look)]
+    if len(rent) == len(years):
+        data.append(_marked("renting", years, rent, palette.kinds[1], "square", "7px,4px"))
+        notes.append(_plain_label("renting", years[-1], rent[-1], palette.kinds[1], look))
+    layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
+    layout["xaxis"] = axis(look, title=axis_title(look, "End of year"), dtick=max(1, ceil(len(years) / 10)), tick0=0)
+    layout["xaxis"]["range"] = [-0.2, years[-1] * 1.16 + 0.2]
+    layout["yaxis"] = axis(look, title=axis_title(look, "USD paid in all"), rangemode="tozero", tickformat="~s")
+    layout["annotations"] = notes
+    return {"data": data, "layout": layout}
+
+
+def years_alt(found: MultiYear) -> str:
+    """The answer of the figure in one sentence."""
+    last = found.years[-1]
+    rent = "" if last.rent_cumulative_usd is None else f", {sig(last.rent_cumulative_usd)} USD for renting"
+    return f"Paid in all after {last.year} years: {sig(last.own_cumulative_usd)} USD for owning{rent}."
+
+
+def _line(name: str, x: list[float], y: list[float], line: dict[str, Any]) -> dict[str, Any]:
+    template = "%{x:,.3s} tokens a day<br>%{y:,.3s} USD a month<extra>" + name + "</extra>"
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line, "hovertemplate": template}
+
+
+def _marked(name: str, x: list[int], y: list[float], colour: str, symbol: str, dash: str) -> dict[str, Any]:
+    template = "year %{x}: %{y:,.0f} USD<extra>" + name + "</extra>"
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": x,
+        "y": y,
+        "name": name,
+        "line": {"color": colour, "width": 2.5, "dash": dash},
+        "marker": {"color": colour, "size": 8, "symbol": symbol},
+        "hovertemplate": template,
+    }
+
+
+def _ring(x: float, y: float, look: Look) -> dict[str, Any]:
+    marker = {"size": 13, "color": look.palette.page, "line": {"color": look.palette.text, "width": 2.5}}
+    words = f"break-even at {sig(x / PER_MILLION)} million tokens a day<extra></extra>"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [x],
+        "y": [y],
+        "name": "break-even",
+        "marker": marker,
+        "hovertemplate": words,
+    }
+
+
+def _full(found: Against, tokens: list[float], look: Look) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Where one system is busy all the time."""
+    full = found.own_tokens_per_day
+    if not tokens[0] < full < tokens[-1]:
+        return [], []
+    line = {"color": look.palette.muted, "width": 1, "dash": "2px,3px"}
+    shape = {"type": "line", "x0": full, "x1": full, "y0": 0, "y1": 1, "yref": "paper", "line": line}
+    note = {
+        "x": log10(full),
+        "y": 0,
+        "yref": "paper",
+        "text": "one system full",
+        "showarrow": False,
+        "textangle": -90,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "yshift": 6,
+        "font": {"size": look.tick_px, "color": look.palette.muted},
+    }
+    return [shape], [note]
+
+
+def _end_label(text: str, x: float, y: float, colour: str, look: Look, *, up: bool) -> dict[str, Any]:
+    return {
+        "x": log10(x),
+        "y": log10(y),
+        "text": text,
+        "showarrow": False,
+        "xanchor": "left",
+        "yanchor": "bottom" if up else "top",
+        "xshift": 8,
+        "yshift": 6,
+        "font": {"size": look.font_px, "color": look.palette.text},
+        "bgcolor": look.palette.page,
+        "bordercolor": colour,
+        "borderpad": 2,
+    }
+
+
+def _plain_label(text: str, x: float, y: float, colour: str, look: Look) -> dict[str, Any]:
+    return {
+        "x": x,
+        "y": y,
+        "text": text,
+        "showarrow": False,
+        "xanchor": "left",
+        "xshift": 10,
+        "font": {"size": look.font_px, "color": look.palette.text},
+        "bordercolor": colour,
+        "borderpad": 2,
+    }
+
+
+def _note(x: float, y: float, text: str, look: Look, shift: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "x": x,
+        "y": y,
+        "text": f"<b>{text}</b>",
+        "showarrow": False,
+        "xanchor": "right",
+        "xshift": shift[0],
+        "yshift": shift[1],
+        "font": {"size": look.font_px + 1, "color": look.palette.text},
+        "bgcolor": look.palette.page,
+    }
+
+
+def _log_axis(low: float, high: float, look: Look, title: str, stride: int = 1) -> dict[str, Any]:
+    """Decades, with 3s between where there are few."""
+    decades = range(floor(log10(low)), ceil(log10(high)) + 1)
+    steps = (1.0,) if high / low > 10**_FEW_DECADES else (1.0, 3.0)
+    ticks = [f * 10.0**p for p in decades for f in steps if low <= f * 10.0**p <= high][::stride]
+    text = [_tick(tick) for tick in ticks]
+    return axis(look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=text, title=axis_title(look, title))
+
+
+def _tick(value: float) -> str:
+    return axis_number(value) if value < _BILLION else f"{value / MEGA / 1000:g}G"

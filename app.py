@@ -9,8 +9,10 @@ from roofline.dashboard import (
     compare_page,
     cost_page,
     experts_page,
+    find_page,
     fleet_page,
     formulas_page,
+    machine_page,
     model_page,
     stories_page,
 )
@@ -21,6 +23,8 @@ show(
     (
         Sheet("Calculator", "", calculator.draw),
         Sheet("Compare", "compare", compare_page.draw),
+        Sheet("Find hardware", "find", find_page.draw),
+        Sheet("My machine", "machine", machine_page.draw),
         Sheet("Cost", "cost", cost_page.draw),
         Sheet("Fleet", "fleet", fleet_page.draw),
         Sheet("Dense and experts", "experts", experts_page.draw),

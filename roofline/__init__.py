@@ -9,21 +9,26 @@
 from __future__ import annotations
 
 from roofline import link
+from roofline.answers.advisor import machine_advice
 from roofline.answers.compare import compare
 from roofline.answers.evaluate import evaluate
 from roofline.answers.fleet import fleet
+from roofline.answers.purchase import purchase_advice
 from roofline.answers.search import search
 from roofline.answers.sweep import sweep
 from roofline.answers.validation import validate
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
 from roofline.errors import RooflineError
+from roofline.specs.advice import MachineQuery, PurchaseQuery
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import SearchQuery
 
 __all__ = [
     "FleetScenario",
+    "MachineQuery",
+    "PurchaseQuery",
     "RooflineError",
     "Scenario",
     "SearchQuery",
@@ -33,6 +38,8 @@ __all__ = [
     "link",
     "load_hardware",
     "load_model",
+    "machine_advice",
+    "purchase_advice",
     "search",
     "sweep",
     "validate",

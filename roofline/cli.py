@@ -32,6 +32,7 @@ from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import read_measurements
 from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
+from roofline.cli_advice import add_advice
 from roofline.cli_compare import add_compare
 from roofline.cli_money import add_commands
 from roofline.cli_reasons import add_reasons
@@ -369,7 +370,7 @@ def _assigned(text: str) -> tuple[str, float]:
         raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
 
 
-Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds, without queueing.")]
+Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds.")]
 Paced = Annotated[Number, typer.Option("--tpot", help="Longest time per output token, seconds.")]
 
 
@@ -380,7 +381,9 @@ def search(
     ttft_s: Promised = None,
     tpot_s: Paced = None,
     tokens_per_s_per_user: Annotated[Number, typer.Option(help="Instead of --tpot.")] = None,
-    percentile: Annotated[Number, typer.Option(help="90 and above: held at the slow end of the band.")] = None,
+    percentile: Annotated[
+        Number, typer.Option(help="At a rate, TTFT has its wait at it; 90 and above: held at the slow end of the band.")
+    ] = None,
     request_rate: Annotated[Number, typer.Option(help="Requests per second in all.")] = None,
     concurrency: Annotated[Whole, typer.Option(help="Requests in flight in all, instead of a rate.")] = None,
     input_tokens: Whole = None,
@@ -389,6 +392,7 @@ def search(
     kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
     engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
     usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: the market's.")] = None,
+    price: Annotated[Text, typer.Option(help="rental, owned, or market: rental quotes, else owned.")] = None,
     most_devices: Annotated[Whole, typer.Option(help="Of one replica; default 256.")] = None,
     announced: Annotated[bool, typer.Option("--announced", help="Include parts that are not shipping.")] = False,
     top: Annotated[Whole, typer.Option(help="Deployments to name; default 20.")] = None,
@@ -411,6 +415,9 @@ def _link_of(scenario: Scenario) -> str | None:
         return links.to_query(links.portable(scenario))
     except InputError:
         return None
+
+
+add_advice(app, _answer, _link_of)
 
 
 @app.command()

@@ -45,7 +45,9 @@ COMPARED = ("b", "c", "d")
 """Scenarios beside the first, A; each holds its differences from A after its letter, such as ``b.hw=h200-sxm``."""
 PAGE_KEYS = frozenset({"plot", "map", "story"})
 """Keys of what a page looks at: the curves and the map of a comparison, a story with its place."""
-VIEW_KEYS = frozenset({"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "formula", "catalogue", "cost"})
+VIEW_KEYS = frozenset(
+    {"tab", "page", "lang", "theme", "embed", "embed_options", "chart", "axis", "find", "mine", "formula", "catalogue", "cost"}
+)
 """Keys of view switches and of the host, left alone."""
 
 _FIELDS: dict[str, str] = {

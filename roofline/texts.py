@@ -347,9 +347,7 @@ def search_text(answer: Json) -> str:
     lines = [answer["sentence"]]
     shown = answer["winners"][:_LISTED] or [item for item in (answer["nearest"],) if item]
     head = ("USD/h", "USD/M out", "replicas", "weights", "batch", "TTFT", "TPOT", "use")
-    table = [head, *(_deployment_row(item) for item in shown)] if shown else []
-    widths = [max(len(row[n]) for row in table) for n in range(len(head))] if table else []
-    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines += columns([head, *(_deployment_row(item) for item in shown)]) if shown else []
     causes = Counter(item["cause"] for item in answer["losers"])
     if causes:
         lines.append(f"Others: {', '.join(f'{n} {_CAUSES[cause]}' for cause, n in causes.most_common())}.")
@@ -382,3 +380,9 @@ def _deployment_row(item: Json) -> tuple[str, ...]:
 def solved_text(answer: Json) -> str:
     """An inverse answer in a line, with its link."""
     return "\n".join([answer["sentence"], *([answer["link"]] if answer["link"] else [])])
+
+
+def columns(table: list[tuple[str, ...]]) -> list[str]:
+    """Rows of a table with their cells under each other."""
+    widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]

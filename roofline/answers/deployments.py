@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from roofline.answers.curves import shard_of
 from roofline.answers.evaluate import evaluate
 from roofline.answers.found import Deployment
 from roofline.answers.picking import Chosen
 from roofline.answers.replicas import n_replicas, points
 from roofline.answers.report import Report
+from roofline.answers.waiting import late_wait_s
 from roofline.specs.search import SearchQuery
 
 
@@ -16,7 +18,8 @@ def deployment(query: SearchQuery, chosen: Chosen) -> Deployment:
     """Every number of a deployment, from the report of one of its replicas."""
     replicas = int(n_replicas(query, np.array(chosen.carried)))
     rate = _share(query, chosen, replicas)
-    return _from_report(evaluate(chosen.option.scenario_at(chosen.plan, rate)), replicas, rate, chosen.most_requests_per_s)
+    report = evaluate(chosen.option.scenario_at(chosen.plan, rate))
+    return _from_report(query, report, replicas, rate, chosen.most_requests_per_s)
 
 
 def _share(query: SearchQuery, chosen: Chosen, replicas: int) -> float:
@@ -30,8 +33,18 @@ def _share(query: SearchQuery, chosen: Chosen, replicas: int) -> float:
     return float(points(query, chosen.option.found, shard, batch).request_rate[0, 0])
 
 
-def _from_report(report: Report, replicas: int, rate: float, most: float) -> Deployment:
+def _wait_s(query: SearchQuery, report: Report, rate: float) -> float:
+    """The wait that counts in a promise."""
+    if query.waits_at is None:
+        return 0.0
+    groups = shard_of(report.plan, report.scenario).groups
+    prompt_s = report.scenario.input_tokens * groups / report.expected.prefill_tokens_per_s
+    return float(late_wait_s(prompt_s, groups, report.expected.decode_step_s, rate, percentile_frac=query.waits_at))
+
+
+def _from_report(query: SearchQuery, report: Report, replicas: int, rate: float, most: float) -> Deployment:
     scenario, expected, cost = report.scenario, report.expected, report.cost
+    held = report.expected_high if query.holds_band else expected
     output = float(expected.output_tokens_per_s)
     return Deployment(
         scenario=scenario,
@@ -53,8 +66,10 @@ def _from_report(report: Report, replicas: int, rate: float, most: float) -> Dep
         usd_per_million_tokens=cost.usd_per_million_tokens,
         ttft_s=float(expected.ttft_s),
         ttft_high_s=float(report.expected_high.ttft_s),
+        held_ttft_s=float(held.ttft_s) + _wait_s(query, report, rate),
         tpot_s=float(expected.tpot_s),
         tpot_high_s=float(report.expected_high.tpot_s),
+        held_tpot_s=float(held.tpot_s),
         tokens_per_s_per_user=float(expected.tokens_per_s_per_user),
         output_tokens_per_s=replicas * output,
         output_tokens_per_s_per_device=output / scenario.devices,

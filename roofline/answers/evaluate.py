@@ -81,6 +81,23 @@ def evaluate(scenario: Scenario, constants: Mapping[str, float] | None = None) -
     return with_pools(report, scenario, found, run.pools)
 
 
+@dataclass(frozen=True)
+class Brief:
+    """What a table of many scenarios shows of each: the same numbers as in its report."""
+
+    scenario: Scenario
+    memory: Memory
+    speeds: Speeds
+    bound: Bound
+    """Of decode."""
+
+
+def brief(scenario: Scenario, found: Resolved) -> Brief:
+    """The speed and memory of one scenario, shared devices and offload settled, without its reasons and costs."""
+    run = _run(scenario, found)
+    return Brief(scenario, _memory(scenario, found, run), run.speeds, ranked(run.service.decode)[0].bound)
+
+
 def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | None) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}

@@ -41,8 +41,11 @@ class Deployment:
     usd_per_million_tokens: float | None
     ttft_s: float
     ttft_high_s: float
+    held_ttft_s: float
+    """What the promise is held against: expected or at the slow end of its band, with the wait where it counts."""
     tpot_s: float
     tpot_high_s: float
+    held_tpot_s: float
     tokens_per_s_per_user: float
     output_tokens_per_s: float
     """In all."""

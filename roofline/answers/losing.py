@@ -120,8 +120,7 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
         return f"Cheapest: {_machines(best)}, for {_money(query, usd or 0.0)} at {significant(best.requests_per_s)} requests/s."
     if nearest is None:
         return f"Nothing fits: no device holds {query.model} with one sequence on up to {query.most_devices} of them."
-    high = query.holds_band
-    ttft_s, tpot_s = (nearest.ttft_high_s, nearest.tpot_high_s) if high else (nearest.ttft_s, nearest.tpot_s)
+    ttft_s, tpot_s = nearest.held_ttft_s, nearest.held_tpot_s
     misses = []
     if ttft_s > query.promised_ttft_s:
         misses.append(_miss("TTFT", ttft_s, query.promised_ttft_s, "prefill", nearest.bound["prefill"]))
@@ -135,9 +134,13 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
 def notes(query: SearchQuery, winners: Sequence[Deployment]) -> tuple[str, ...]:
     """What the answer rests on."""
     held = "at the slow end of the prediction band (its 90th percentile)" if query.holds_band else "as expected"
-    found = [f"The promise is held {held}; TTFT is the prefill of one prompt, without queueing."]
-    if any(item.price_basis.startswith("owned") for item in winners):
-        found.append("Where nobody rents a device out, its price is that of owning it, without server, network, space and staff.")
+    if query.waits_at is None:
+        first = "TTFT is the prefill of one prompt, without queueing."
+    else:
+        first = f"TTFT is held with the wait that {query.percentile:g} of 100 arrivals stay below, as they come at random."
+    found = [f"The promise is held {held}; {first}"]
+    if query.price == "market" and any(item.price_basis.startswith("owned") for item in winners):
+        found.append("Where nobody rents a device out, its price is that of owning it, all of its life in use.")
     found.append("Narrower weights can cost quality; only memory and speed are compared.")
     return tuple(found)
 

@@ -44,7 +44,12 @@ HALF_BITS = 0.6
 LEAST_GAIN = 0.005
 """A move is said to help from this share of what there is."""
 WAYS = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "data_parallel", "attention_data_parallel")
-_WEIGHTS = {"llama.cpp": ("q8_0", "q4_k_m", "q2_k"), "cpu": ("q8_0", "q4_k_m", "q2_k"), "serving": ("fp8", "int4_g128"), "dataflow": ("fp8",)}
+_WEIGHTS = {
+    "llama.cpp": ("q8_0", "q4_k_m", "q2_k"),
+    "cpu": ("q8_0", "q4_k_m", "q2_k"),
+    "serving": ("fp8", "int4_g128"),
+    "dataflow": ("fp8",),
+}
 _CACHES = {"llama.cpp": ("q8_0", "q4_0"), "cpu": ("q8_0", "q4_0"), "serving": ("fp8", "nvfp4"), "dataflow": ("fp8",)}
 _ENGINES = {
     "NVIDIA": ("vllm", "tensorrt-llm", "llama-cpp"),

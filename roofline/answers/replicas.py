@@ -10,6 +10,7 @@ leaves of every second, and n replicas serve n times the rate at n times the cos
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array
 from roofline.answers.economics import device_price
+from roofline.answers.pricing import DevicePrice
 from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import band_end_s, decode_share
+from roofline.answers.waiting import late_wait_s
 from roofline.formulas.cost import rental_usd_per_token
 from roofline.performance.memory import footprint
 from roofline.performance.serving import Service, service
@@ -28,7 +31,8 @@ from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import PER_MILLION, SECONDS_PER_HOUR
 
-_NARROW: dict[str, tuple[tuple[str, str | None], ...]] = {
+Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
+NARROW: Narrow = {
     "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
     "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
     "cpu": (("q8_0", None), ("q4_k_m", None)),
@@ -49,7 +53,7 @@ class Points:
     request_rate: Array
     tpot_s: Array
     promised_ttft_s: Array
-    """The time that a promise is held against: expected, or at the slow end of its band."""
+    """The time that a promise is held against: expected, or at the slow end of its band, with the wait where it counts."""
     promised_tpot_s: Array
 
 
@@ -90,10 +94,10 @@ def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> S
     )
 
 
-def weight_formats(found: Resolved) -> tuple[str | None, ...]:
+def weight_formats(found: Resolved, usual: Narrow = NARROW) -> tuple[str | None, ...]:
     """As stored, and the narrower formats that are usual with this engine and that the device has units for."""
     stored = weight_bytes(found.model, None)
-    narrow = (name for name, dtype in _NARROW[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
+    narrow = (name for name, dtype in usual[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
     return (None, *(name for name in narrow if weight_bytes(found.model, name) < _NARROWER_FRAC * stored))
 
 
@@ -112,8 +116,15 @@ def option(query: SearchQuery, scenario: Scenario, found: Resolved) -> Option | 
     if not holds.size:
         return None
     shard = every.over(lambda values: np.asarray(values)[holds, None])
-    price = device_price(scenario, found.price).usd_per_h
-    return Option(scenario, found, shard, most[holds, None], price)
+    return Option(scenario, found, shard, most[holds, None], offered_price(query, scenario, found).usd_per_h)
+
+
+def offered_price(query: SearchQuery, scenario: Scenario, found: Resolved) -> DevicePrice:
+    """The price of an hour of a device on the basis that is asked for."""
+    price = device_price(scenario, found.price)
+    if query.price == "rental" and price.kind != "rental":
+        return DevicePrice(None, f"nobody is known to rent out {found.accelerator.id}", "unknown")
+    return price
 
 
 def ladder(max_batch: Array) -> Array:
@@ -132,6 +143,8 @@ def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> P
     tpot = step / decode_share(rate, prompt_s, groups)
     ttft = np.asarray(times.expected_ttft_s)
     held_ttft, held_tpot = (ttft, tpot) if not query.holds_band else _slow_end(times, found, rate, groups)
+    if query.waits_at is not None:
+        held_ttft = held_ttft + np.asarray(late_wait_s(prompt_s, groups, step, rate, percentile_frac=query.waits_at))
     return Points(
         np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot)
     )

@@ -7,18 +7,19 @@ replicas of one plan, so that its cost for a traffic depends on what one replica
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.answers.deployments import deployment
 from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
 from roofline.answers.found import Search
 from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
 from roofline.answers.picking import Chosen, Pick, cheapest, pick
-from roofline.answers.pricing import market_price
-from roofline.answers.replicas import Option, ladder, meets, named_formats, option, points, weight_formats
+from roofline.answers.replicas import Option, Points, ladder, meets, named_formats, offered_price, option, points, weight_formats
 from roofline.answers.resolve import Resolved, resolved
 from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.catalog.models import load_model
@@ -29,12 +30,14 @@ from roofline.specs.scenario import Scenario
 from roofline.specs.search import SearchQuery
 
 
-def search(query: SearchQuery) -> Search:
+def search(query: SearchQuery, spread: Spread | None = None) -> Search:
     """The cheapest deployments that keep a promise, the frontier of speed against cost, and why each loser lost.
 
-    Times are those of `evaluate` at a request rate: prefill takes its share of every second, TTFT has no queueing. A promise
-    is held as expected, or from the 90th percentile on at the slow end of the prediction band. Plans are all legal ones of a
-    replica; batches powers of two and the most that fit, and for the winners the largest that keeps the promise.
+    Times are those of `evaluate` at a request rate: prefill takes its share of every second. A promise is held as expected, or
+    from the 90th percentile on at the slow end of the prediction band; at a request rate and a percentile, TTFT has its wait.
+    Plans are all legal ones of a replica; batches powers of two and the most that fit, and for the winners the largest that
+    keeps the promise. ``spread`` is called like the built-in ``map`` over devices with formats: an executor's ``map`` spreads
+    the work, one of your own can tell how far it is.
 
     Raises
     ------
@@ -42,8 +45,8 @@ def search(query: SearchQuery) -> Search:
         Something that does not exist or cannot be is named: one sentence says what would be right.
     """
     start = time.perf_counter()
-    devices = _devices(query)
-    scan = _scanned(query, devices)
+    devices = devices_of(query)
+    scan = _scanned(query, devices, spread or map)
     chosen = cheapest(query, (p for p in scan.picks if p is not None), query.top)
     winners = tuple(deployment(query, c) for c in chosen[: query.top])
     tried = tuple(_tried(query, scan, device, chosen) for device in devices)
@@ -67,12 +70,29 @@ def search(query: SearchQuery) -> Search:
     )
 
 
+Entry = tuple[Scenario, Resolved]
+"""A device with one weight format."""
+
+
 @dataclass(frozen=True)
-class _Device:
+class Passed:
+    """A device and format that fits, with every plan and batch of the ladder."""
+
+    option: Option
+    at: Points
+    keeps: NDArray[np.bool_]
+
+
+Spread = Callable[[Callable[[Entry], Passed | None], Sequence[Entry]], Iterable[Passed | None]]
+"""How passes over options are run, in the order of the options."""
+
+
+@dataclass(frozen=True)
+class Candidate:
     """One device with the formats to try, or the fact that is missing."""
 
     accelerator: Accelerator
-    formats: tuple[tuple[Scenario, Resolved], ...]
+    formats: tuple[Entry, ...]
     problem: str = ""
 
 
@@ -88,8 +108,8 @@ class _Scan:
     n_points: int
 
 
-def _devices(query: SearchQuery) -> tuple[_Device, ...]:
-    """What there is to choose from, each device once."""
+def devices_of(query: SearchQuery) -> tuple[Candidate, ...]:
+    """What there is to choose from, each device once with the formats to try."""
     model = load_model(query.model)
     names = hardware_ids(query.announced) if query.hardware is None else query.hardware
     named = {name: load_hardware(name) for name in names}
@@ -97,32 +117,41 @@ def _devices(query: SearchQuery) -> tuple[_Device, ...]:
     return tuple(found.values())
 
 
-def _device(query: SearchQuery, model: ModelSpec, name: str, accelerator: Accelerator) -> _Device:
-    def at(weights: str | None) -> tuple[Scenario, Resolved]:
+def _device(query: SearchQuery, model: ModelSpec, name: str, accelerator: Accelerator) -> Candidate:
+    def at(weights: str | None) -> Entry:
         scenario = query.scenario(name, weights)
         return scenario, resolved(scenario, model, accelerator)
 
     try:
         if query.weights is not None:
-            return _Device(accelerator, tuple(at(weights) for weights in named_formats(query)))
+            return Candidate(accelerator, tuple(at(weights) for weights in named_formats(query)))
         stored = at(None)
-        return _Device(accelerator, (stored, *(at(weights) for weights in weight_formats(stored[1])[1:])))
+        return Candidate(accelerator, (stored, *(at(weights) for weights in weight_formats(stored[1])[1:])))
     except MissingFactError as error:
-        return _Device(accelerator, (), str(error))
+        return Candidate(accelerator, (), str(error))
 
 
-def _scanned(query: SearchQuery, devices: Sequence[_Device]) -> _Scan:
-    """One pass over arrays per device and format."""
+def _passed(query: SearchQuery, entry: Entry) -> Passed | None:
+    """One pass over arrays; None where nothing fits."""
+    scenario, found = entry
+    item = option(query, scenario, found)
+    if item is None:
+        return None
+    at = points(query, found, item.shard, ladder(item.max_batch))
+    return Passed(item, at, meets(query, at))
+
+
+def _scanned(query: SearchQuery, devices: Sequence[Candidate], spread: Spread) -> _Scan:
+    """Every option that fits, one after the other; only frontiers and candidates are kept."""
     options: list[Option] = []
     standings: list[Standing] = []
     picks: list[Pick | None] = []
     cost_edge, rate_edge, n_points = no_edge(), no_edge(), 0
-    for scenario, found in (entry for device in devices for entry in device.formats):
-        item = option(query, scenario, found)
-        if item is None:
+    entries = [entry for device in devices for entry in device.formats]
+    for passed in spread(partial(_passed, query), entries):
+        if passed is None:
             continue
-        at = points(query, found, item.shard, ladder(item.max_batch))
-        keeps = meets(query, at)
+        item, at, keeps = passed.option, passed.at, passed.keeps
         every = sheet(len(options), item, at, keeps, query.output_tokens)
         cost_edge, rate_edge = extended(cost_edge, "usd", every), extended(rate_edge, "per_device", every)
         options.append(item)
@@ -132,7 +161,7 @@ def _scanned(query: SearchQuery, devices: Sequence[_Device]) -> _Scan:
     return _Scan(tuple(options), tuple(standings), tuple(picks), cost_edge, rate_edge, n_points)
 
 
-def _tried(query: SearchQuery, scan: _Scan, device: _Device, chosen: Sequence[Chosen]) -> Tried:
+def _tried(query: SearchQuery, scan: _Scan, device: Candidate, chosen: Sequence[Chosen]) -> Tried:
     """A device with all that its options came to."""
     mine = [n for n, item in enumerate(scan.options) if item.found.accelerator.id == device.accelerator.id]
     exact = {id(c.option): c.usd for c in chosen}
@@ -142,6 +171,6 @@ def _tried(query: SearchQuery, scan: _Scan, device: _Device, chosen: Sequence[Ch
         formats=tuple(found.formats.weights_label for _, found in device.formats),
         standings=tuple(scan.standings[n] for n in mine),
         problem=device.problem,
-        price_basis=market_price(device.accelerator).basis,
+        price_basis="" if not device.formats else offered_price(query, *device.formats[0]).basis,
         usd=min(usd, default=None),
     )

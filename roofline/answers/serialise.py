@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
 
+from roofline.answers.advisor import MachineAdvice
 from roofline.answers.found import Deployment, FrontierPoint, Search
 from roofline.answers.inverse import Solved
 from roofline.answers.loaded import under_load
+from roofline.answers.purchase import PurchaseAdvice
 from roofline.answers.report import OperatorRow, Report, Times
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
@@ -78,6 +80,22 @@ def search_json(found: Search, link: Link) -> Json:
 def solved_json(found: Solved, link: Link) -> Json:
     """An inverse answer with the link that evaluates to it."""
     answer: Json = plain({**asdict(found), "link": None if found.scenario is None else link(found.scenario)})
+    return answer
+
+
+def machine_json(found: MachineAdvice, link: Link) -> Json:
+    """What a machine runs, each row with its link."""
+    runs = [{**asdict(run), "link": link(run.scenario)} for run in found.runs]
+    answer: Json = plain({**asdict(replace(found, runs=())), "runs": runs})
+    return answer
+
+
+def purchase_json(found: PurchaseAdvice, link: Link) -> Json:
+    """What to buy, each row with its link."""
+    lists = {
+        name: [{**asdict(item), "link": link(item.scenario)} for item in getattr(found, name)] for name in ("best", "offers")
+    }
+    answer: Json = plain({**asdict(replace(found, best=(), offers=())), **lists})
     return answer
 
 

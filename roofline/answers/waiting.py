@@ -28,7 +28,14 @@ def waiting(
     collect = window_wait_s(window_s=window_s) + collected_wait_s(window_s=window_s, arrivals_per_s=arrivals, service_s=between)
     service = times.ttft_s
     late = [
-        service + 2.0 * (step + collect) * p + wait_percentile_s(mean_wait_s=queue, load_frac=busy, percentile_frac=p)
-        for p in PERCENTILES
+        service + 2.0 * collect * p + late_wait_s(between, groups, step_s, request_rate, percentile_frac=p) for p in PERCENTILES
     ]
     return Waiting(service, queue + step + collect, busy, service + queue + step + collect, *late)
+
+
+def late_wait_s(prompt_s: Floats, groups: Floats, step_s: Floats, request_rate: Floats, *, percentile_frac: float) -> Floats:
+    """Wait that a share of the arrivals stays below, no window held: prompts ahead in one group, and the running step."""
+    arrivals = request_rate / groups
+    busy = arrivals * prompt_s
+    queue = np.where(busy < 1.0, md1_wait_s(arrivals_per_s=arrivals, service_s=prompt_s), np.inf)
+    return step_s * percentile_frac + wait_percentile_s(mean_wait_s=queue, load_frac=busy, percentile_frac=percentile_frac)

@@ -21,8 +21,9 @@ from roofline.dashboard.model_blocks import (
 )
 from roofline.dashboard.model_tables import tables
 from roofline.dashboard.model_words import stack_sentence
+from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
 from roofline.dashboard.shell import Frame
-from roofline.dashboard.state import VIEW_PREFIX, current_view
+from roofline.dashboard.state import current_view
 from roofline.dashboard.text import esc, heading, notice
 from roofline.dashboard.view import BATCHES, CONTEXTS, View
 from roofline.errors import RooflineError

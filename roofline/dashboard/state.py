@@ -18,7 +18,9 @@ from roofline import link
 from roofline.dashboard import carried, page_view, view
 from roofline.dashboard.catalogue_view import CATALOGUE_VIEW
 from roofline.dashboard.fields import Values, asked, control_values
+from roofline.dashboard.find_view import FIND_VIEW
 from roofline.dashboard.formula_view import FORMULA_VIEW
+from roofline.dashboard.machine_view import MACHINE_VIEW
 from roofline.errors import LinkError
 from roofline.specs.scenario import Scenario
 
@@ -26,7 +28,7 @@ PREFIX = "in_"
 """Keys of controls in the session."""
 VIEW_PREFIX = page_view.PREFIX
 """Keys of view switches in the session."""
-PAGE_VIEWS: tuple[page_view.PageView, ...] = (FORMULA_VIEW, CATALOGUE_VIEW)
+PAGE_VIEWS: tuple[page_view.PageView, ...] = (FIND_VIEW, MACHINE_VIEW, FORMULA_VIEW, CATALOGUE_VIEW)
 """Switches of pages that travel in the address beside the scenario."""
 TAB_KEY, FIRST_TAB = "tab", "Time by operator"
 VIEW_KEY = "chart"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from roofline.specs.ownership import Ownership
 from roofline.specs.question import Question
 from roofline.specs.scenario import FormatId, Reference, Scenario, Tokens, counted
 
@@ -15,6 +16,8 @@ AS_STORED = "stored"
 BAND_PERCENTILE = 90.0
 """Percentile from which a promise is held at the slow end of the prediction band: its 90th percentile."""
 
+PriceBasis = Literal["market", "rental", "owned"]
+"""What hardware is paid by: rental quotes and, where there are none, owning; rental quotes alone; owning alone."""
 Seconds = Annotated[float, Field(gt=0, le=1e9)]
 
 
@@ -26,11 +29,14 @@ class SearchQuery(Question):
     announced: bool = Field(default=False, description="whether the catalogue's parts that do not ship yet are tried")
     input_tokens: Tokens = 4096
     output_tokens: Tokens = 1024
-    ttft_s: Seconds | None = Field(default=None, description="longest prefill of a prompt, without queueing")
+    ttft_s: Seconds | None = Field(
+        default=None, description="longest prefill of a prompt; at a request rate and a percentile, with its wait"
+    )
     tpot_s: Seconds | None = Field(default=None, description="longest time per output token under load")
     tokens_per_s_per_user: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="instead of TPOT")
     percentile: Annotated[float, Field(ge=0, lt=100)] | None = Field(
-        default=None, description="90 and above: held at the slow end of the prediction band; else as expected"
+        default=None,
+        description="of arrivals that TTFT with its wait holds for; from 90 also held at the slow end of the prediction band",
     )
     request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="requests per second in all")
     concurrency: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
@@ -44,6 +50,7 @@ class SearchQuery(Question):
     usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
         default=None, description="your price for any of the devices; None: the market's"
     )
+    price: PriceBasis = Field(default="market", description="rental, owned, or market: rental quotes, else owned")
     most_devices: Annotated[int, Field(ge=1, le=4096)] = Field(default=256, description="of one replica")
     top: Annotated[int, Field(ge=1, le=1000)] = Field(default=20, description="deployments to name")
 
@@ -69,6 +76,11 @@ class SearchQuery(Question):
         """Whether the promise is held at the slow end of the band."""
         return self.percentile is not None and self.percentile >= BAND_PERCENTILE
 
+    @property
+    def waits_at(self) -> float | None:
+        """Share of the arrivals whose wait counts in TTFT; ``None`` where nobody waits or no percentile is asked for."""
+        return None if self.percentile is None or self.request_rate is None else self.percentile / 100.0
+
     def scenario(self, hardware: str, weights: str | None) -> Scenario:
         """One device of a kind with one format, before any plan."""
         return Scenario(
@@ -80,6 +92,7 @@ class SearchQuery(Question):
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
             usd_per_device_hour=self.usd_per_device_hour,
+            ownership=Ownership() if self.price == "owned" else None,
         )
 
     @field_validator("hardware", "weights")
@@ -103,4 +116,6 @@ class SearchQuery(Question):
             raise ValueError("give a request rate or a concurrency, not both")
         if self.tpot_s is not None and self.tokens_per_s_per_user is not None:
             raise ValueError("give a TPOT or tokens per second per user, not both")
+        if self.usd_per_device_hour is not None and self.price != "market":
+            raise ValueError(f"give a price of your own or the price basis {self.price}, not both")
         return self

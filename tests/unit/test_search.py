@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from typer.testing import CliRunner
@@ -108,6 +109,45 @@ def test_a_slow_end_is_a_harder_promise() -> None:
     assert search(ask(tpot_s=1e-4, percentile=95.0)).losers[0].reason.count("slow end of the band") == 1
 
 
+def test_waiting_makes_a_promise_harder_and_is_told() -> None:
+    wishes = {"hardware": ("h100-sxm",), "ttft_s": 1.5, "tpot_s": 0.03, "request_rate": 5.0}
+    alone, waits = search(ask(**wishes)), search(ask(**wishes, percentile=80.0))
+    best = waits.winners[0]
+    assert best.usd_per_hour >= alone.winners[0].usd_per_hour
+    assert best.ttft_s < best.held_ttft_s <= 1.5
+    assert "80 of 100 arrivals" in waits.notes[0]
+    report = evaluate(best.scenario)
+    assert report.waiting.ttft_p50_s <= best.held_ttft_s <= report.waiting.ttft_p90_s
+
+
+def test_prices_are_rentals_or_owned_by_choice() -> None:
+    rented, own = (search(ask(tpot_s=0.05, request_rate=2.0, price=basis)) for basis in ("rental", "owned"))
+    assert all("quotes" in item.price_basis for item in rented.winners)
+    assert all(item.price_basis.startswith("owned") for item in own.winners)
+    for item in own.winners:
+        report = evaluate(link.from_query(link.to_query(item.scenario)).scenario)
+        assert report.cost.usd_per_hour * item.replicas == pytest.approx(item.usd_per_hour)
+    nobody = search(ask(hardware=("apple-m4max",), price="rental")).losers[0]
+    assert (nobody.cause, "nobody is known to rent out" in nobody.reason) == ("price", True)
+
+
+def test_an_executor_finds_the_same_and_progress_can_be_told() -> None:
+    seen: list[int] = []
+
+    def told(run, entries):
+        for n, entry in enumerate(entries):
+            seen.append(n)
+            yield run(entry)
+
+    query = ask(tpot_s=0.05, request_rate=2.0)
+    with ThreadPoolExecutor(2) as pool:
+        apart = search(query, pool.map)
+    alone = search(query, told)
+    assert apart.winners == alone.winners
+    assert apart.cost_frontier == alone.cost_frontier
+    assert len(seen) == alone.n_options
+
+
 def test_a_link_of_a_winner_evaluates_to_it() -> None:
     for item in search(ask(tpot_s=0.05, concurrency=100)).winners:
         again = evaluate(link.from_query(link.to_query(item.scenario)).scenario)
@@ -139,6 +179,8 @@ def test_announced_parts_are_left_out_unless_asked_for() -> None:
         ({"request_rate": 1.0, "concurrency": 2}, "not both"),
         ({"tpot_s": 1.0, "tokens_per_s_per_user": 2.0}, "not both"),
         ({"percentile": 100.0}, "percentile"),
+        ({"price": "owned", "usd_per_device_hour": 1.0}, "not both"),
+        ({"price": "stolen"}, "market.*rental.*owned"),
         ({"most_devices": 0}, "most_devices must be at least 1"),
     ],
 )

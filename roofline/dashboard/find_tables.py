@@ -1,0 +1,110 @@
+"""The page Find hardware's tables and files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from roofline import link
+from roofline.answers.found import Deployment, FrontierPoint, Loser, Search
+from roofline.answers.serialise import plain, search_json
+from roofline.dashboard.find_words import CAUSE_WORDS, plan_words
+from roofline.specs.scenario import Scenario
+
+SECONDS = ("TTFT s", "TPOT s", "best TTFT s", "best TPOT s")
+
+
+def winners_frame(winners: Sequence[Deployment]) -> pd.DataFrame:
+    """Deployments, cheapest first."""
+    return pd.DataFrame(
+        {
+            "hardware": [w.hardware_name for w in winners],
+            "devices": [w.devices for w in winners],
+            "replicas": [w.replicas for w in winners],
+            "per replica": [w.devices_per_replica for w in winners],
+            "USD per hour": [w.usd_per_hour for w in winners],
+            "USD per M output": [w.usd_per_million_output_tokens for w in winners],
+            "USD per M tokens": [w.usd_per_million_tokens for w in winners],
+            "tokens/s per user": [w.tokens_per_s_per_user for w in winners],
+            "TTFT s": [w.ttft_s for w in winners],
+            "TPOT s": [w.tpot_s for w in winners],
+            "weights": [w.weights for w in winners],
+            "plan": [plan_words(w.plan) for w in winners],
+            "batch": [w.batch for w in winners],
+            "used": [w.utilisation_frac for w in winners],
+        }
+    )
+
+
+def frontier_frame(points: Sequence[FrontierPoint]) -> pd.DataFrame:
+    """The figure's points, fastest first."""
+    return pd.DataFrame(
+        {
+            "hardware": [p.hardware_name for p in points],
+            "devices": [p.devices for p in points],
+            "weights": [p.weights for p in points],
+            "batch": [p.batch for p in points],
+            "tokens/s per user": [p.tokens_per_s_per_user for p in points],
+            "USD per M output": [p.usd_per_million_output_tokens for p in points],
+            "tokens/s per device": [p.output_tokens_per_s_per_device for p in points],
+            "keeps the promise": [p.meets for p in points],
+        }
+    )
+
+
+def losers_frame(losers: Sequence[Loser]) -> pd.DataFrame:
+    """Devices that lost, with reasons."""
+    return pd.DataFrame(
+        {
+            "hardware": [item.hardware_name for item in losers],
+            "why": [CAUSE_WORDS[item.cause] for item in losers],
+            "reason": [item.reason for item in losers],
+            "best TTFT s": [item.best_ttft_s for item in losers],
+            "best TPOT s": [item.best_tpot_s for item in losers],
+        }
+    )
+
+
+def columns(frame: pd.DataFrame) -> dict[str, Any]:
+    """How numbers are shown: three digits, shares as bars."""
+    small = st.column_config.NumberColumn(format="%.3g")
+    shown: dict[str, Any] = {name: small for name in frame.columns if name in SECONDS or "USD" in name or "tokens/s" in name}
+    if "used" in frame:
+        shown["used"] = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+    if "reason" in frame:
+        shown["reason"] = st.column_config.TextColumn(width="large")
+    return shown
+
+
+def link_of(scenario: Scenario) -> str:
+    """The link of a deployment."""
+    return link.to_query(scenario)
+
+
+def winners_csv(found: Search) -> bytes:
+    """Winners as a file, each with its link."""
+    frame = winners_frame(found.winners)
+    frame["price"] = [w.price_basis for w in found.winners]
+    frame["link"] = [link_of(w.scenario) for w in found.winners]
+    return frame.to_csv(index=False).encode()
+
+
+def losers_csv(found: Search) -> bytes:
+    """Losers as a file."""
+    return losers_frame(found.losers).to_csv(index=False).encode()
+
+
+def frontier_csv(found: Search) -> bytes:
+    """The figure's points as a file, each with its link."""
+    frame = frontier_frame(found.cost_frontier)
+    frame["link"] = [link_of(p.scenario) for p in found.cost_frontier]
+    return frame.to_csv(index=False).encode()
+
+
+def search_bytes(found: Search) -> bytes:
+    """Everything as the command line says it."""
+    return json.dumps(plain(search_json(found, link_of)), indent=2, allow_nan=False).encode()

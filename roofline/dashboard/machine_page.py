@@ -1,0 +1,160 @@
+"""The page My machine: what the machine of the scenario can run, and what to buy for its model."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import streamlit as st
+
+from roofline.answers.advisor import MachineAdvice, machine_advice
+from roofline.answers.purchase import PurchaseAdvice, purchase_advice
+from roofline.dashboard import choices, use_row
+from roofline.dashboard import machine_tables as tables
+from roofline.dashboard import machine_words as words
+from roofline.dashboard.details import chart_config
+from roofline.dashboard.fields import Values
+from roofline.dashboard.machine_view import (
+    CONTEXTS,
+    MACHINE_VIEW,
+    MOST,
+    QUESTIONS,
+    can_offload,
+    machine_query,
+    purchase_query,
+)
+from roofline.dashboard.shell import Frame
+from roofline.dashboard.text import esc, heading, notice
+from roofline.errors import RooflineError
+from roofline.figures.machine_plot import machine_alt, machine_figure
+from roofline.figures.theme import as_figure
+
+_KEPT = 24
+"""Answers that are remembered."""
+_key = MACHINE_VIEW.widget
+_machine_advice = lru_cache(maxsize=_KEPT)(machine_advice)
+_purchase_advice = lru_cache(maxsize=_KEPT)(purchase_advice)
+
+
+def draw(frame: Frame) -> None:
+    """Draw one of the two questions."""
+    values = MACHINE_VIEW.now()
+    st.segmented_control(
+        "Question",
+        QUESTIONS,
+        key=_key("ask"),
+        required=True,
+        format_func=words.QUESTION_WORDS.__getitem__,
+        label_visibility="collapsed",
+        wrap=True,
+    )
+    try:
+        if values["ask"] == "runs":
+            _runs(values, frame)
+        else:
+            _buy(values, frame)
+    except RooflineError as error:
+        st.html(notice("No answer for this", esc(error)))
+
+
+def _runs(values: Values, frame: Frame) -> None:
+    scenario = frame.scenario
+    st.html(f'<p class="rf-note">{esc(words.machine_words(scenario, choices.hardware_words(scenario.hardware)))}</p>')
+    cells = st.grid(3, min_column_width=220)
+    with cells.cell():
+        st.number_input("At least (tokens/s)", min_value=0.0, step=5.0, key=_key("speed"), format="%g", help=words.HELP_SPEED)
+    with cells.cell():
+        st.selectbox("Context that must fit", CONTEXTS, key=_key("context"), format_func=words.context_words)
+    with cells.cell():
+        able = can_offload(scenario)
+        st.checkbox("Host memory may help", key=_key("host"), disabled=not able, help=words.HELP_HOST if able else words.NO_HOST)
+        st.checkbox("Slower ones too", key=_key("slow"))
+        st.checkbox("Every format", key=_key("every"))
+    with st.spinner("Trying every model in every usual format…"):
+        found = _machine_advice(machine_query(values, scenario))
+    st.html(f'<p class="rf-answer rf-trust" role="status">{esc(found.sentence)}</p>' + words.problems_html(found.problems))
+    if found.runs:
+        _runs_table(found, values, frame)
+        st.html(heading("Size against speed", words.FIGURE_KEY))
+        figure = as_figure(machine_figure(found.runs, found.query.least_tokens_per_s, frame.look))
+        config = chart_config(frame.look, "machine")
+        st.plotly_chart(figure, theme=None, key="mine_chart", config=config, alt=machine_alt(found.sentence))
+    _measure()
+
+
+def _runs_table(found: MachineAdvice, values: Values, frame: Frame) -> None:
+    wished = [run for run in found.runs if run.comfortable or values["slow"]]
+    shown = tuple(wished) if values["every"] else tables.best_formats(wished)
+    st.html(heading("Models", words.RUNS_KEY))
+    if not shown:
+        st.html(f'<p class="rf-answer">{esc(words.NOTHING_SHOWN)}</p>')
+    else:
+        table = tables.runs_frame(shown)
+        chosen = st.dataframe(
+            table,
+            hide_index=True,
+            key="mine_runs",
+            on_select="rerun",
+            selection_mode="single-row",
+            column_config=tables.columns(table),
+            height=420,
+            alt=f"{len(shown)} rows, the largest model first. {found.sentence}",
+        )
+        rows = [row for row in chosen.selection.rows if row < len(shown)]
+        run = shown[rows[0] if rows else 0]
+        st.html(heading(f"{run.model_name}, weights {run.weights}", level=3) + words.run_html(run))
+        use_row.buttons(run.scenario, frame, "mine")
+    with st.container(horizontal=True):
+        csv, whole = partial(tables.runs_csv, found), partial(tables.runs_bytes, found)
+        st.download_button("Download CSV", csv, "my-machine.csv", "text/csv", on_click="ignore")
+        st.download_button("Download JSON", whole, "my-machine.json", "application/json", on_click="ignore")
+
+
+def _measure() -> None:
+    """How to have a machine measured, without anything leaving it."""
+    with st.expander(words.MEASURE_TITLE, key="mine_measure"):
+        st.html(f'<p class="rf-answer">{esc(words.MEASURE_STEPS)}</p>')
+        st.code(words.MEASURE_COMMAND, language=None)
+        st.html(f'<p class="rf-answer">{esc(words.MEASURE_UPLOAD)}</p>')
+
+
+def _buy(values: Values, frame: Frame) -> None:
+    scenario = frame.scenario
+    st.html(f'<p class="rf-note">{esc(words.model_line(choices.model_words(scenario.model)))}</p>')
+    cells = st.grid(3, min_column_width=220)
+    with cells.cell():
+        st.number_input("At least (tokens/s)", min_value=0.0, step=5.0, key=_key("speed"), format="%g", help=words.HELP_SPEED)
+    with cells.cell():
+        st.selectbox("Most devices in the machine", MOST, key=_key("most"))
+    with cells.cell():
+        st.checkbox("Also parts that do not ship yet", key=_key("new"))
+        st.checkbox("Every number and format", key=_key("every"))
+    with st.spinner("Trying every device…"):
+        found = _purchase_advice(purchase_query(values, scenario))
+    notes = f'<p class="rf-note">{esc(words.BUY_NOTES)}</p>'
+    st.html(f'<p class="rf-answer rf-trust" role="status">{esc(found.sentence)}</p>' + notes)
+    if found.offers:
+        _offers_table(found, values, frame)
+
+
+def _offers_table(found: PurchaseAdvice, values: Values, frame: Frame) -> None:
+    shown = found.offers if values["every"] or not found.best else found.best
+    st.html(heading("Machines", words.BUY_KEY))
+    table = tables.offers_frame(shown)
+    chosen = st.dataframe(
+        table,
+        hide_index=True,
+        key="mine_offers",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=tables.columns(table),
+        height=420,
+        alt=f"{len(shown)} machines, cheapest first. {found.sentence}",
+    )
+    rows = [row for row in chosen.selection.rows if row < len(shown)]
+    offer = shown[rows[0] if rows else 0]
+    st.html(heading(f"{offer.devices:,} × {offer.hardware_name}, weights {offer.weights}", level=3) + words.offer_html(offer))
+    use_row.buttons(offer.scenario, frame, "mine_buy")
+    with st.container(horizontal=True):
+        csv, whole = partial(tables.offers_csv, found), partial(tables.offers_bytes, found)
+        st.download_button("Download CSV", csv, "what-to-buy.csv", "text/csv", on_click="ignore")
+        st.download_button("Download JSON", whole, "what-to-buy.json", "application/json", on_click="ignore")

@@ -42,6 +42,7 @@ MEANS = {
     ("serving", "compute_frac_4bit"): (0.65, 0.3),
     ("serving", "layer_s"): (30e-6, 1.0),
     ("serving", "expert_layer_s"): (20e-6, 1.0),
+    ("serving", "exchange_latency_s"): (31e-6, 0.5),
     ("serving", "step_s"): (1e-3, 1.0),
     ("serving", "sequence_s"): (5e-6, 1.0),
     ("llama.cpp", "bandwidth_frac"): (0.75, 0.2),
@@ -58,7 +59,6 @@ MEANS = {
     ("llama.cpp", "unpack_operations_wide"): (6.0, 1.0),
     ("link", "link_frac"): (0.6, 0.5),
     ("link", "link_latency_s"): (10e-6, 1.0),
-    ("link", "exchange_latency_s"): (20e-6, 1.0),
 }
 """Class and constant -> prior median and standard deviation of its logarithm."""
 SPREAD = {
@@ -67,6 +67,8 @@ SPREAD = {
     "compute_frac_8bit": 0.3,
     "compute_frac_4bit": 0.3,
     "layer_s": 0.7,
+    "expert_layer_s": 0.7,
+    "exchange_latency_s": 0.7,
     "step_s": 0.7,
     "sequence_s": 0.7,
     "unpack_operations": 0.5,
@@ -92,7 +94,7 @@ BOUNDS = {
     "unpack_operations_wide": (0.1, 50.0),
     "link_frac": (0.03, 1.0),
     "link_latency_s": (5e-7, 1e-4),
-    "exchange_latency_s": (5e-7, 5e-4),
+    "exchange_latency_s": (2e-5, 3e-4),
 }
 """Physical bounds of means times deviations."""
 
@@ -127,7 +129,7 @@ def design(rows: Rows) -> Design:
     deviations: dict[str, list[int]] = {c: [] for c in CONSTANT_NAMES}
     for n in range(rows.n):
         for constant in CONSTANT_NAMES:
-            kind = "link" if constant.startswith(("link", "exchange")) else rows.kinds[n]
+            kind = "link" if constant.startswith("link") else rows.kinds[n]
             means[constant].append(index.get((kind, constant, ""), -1))
             group = rows.group(n, constant)
             if not group or constant not in SPREAD or (kind, constant, "") not in index:

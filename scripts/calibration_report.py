@@ -28,11 +28,8 @@ def write_report(
     lines = [_HEAD, f"n_rows = {rows.n}", f"n_constants = {len(whole.plan.names)}", ""]
     lines += _constants(rows, whole, fits)
     lines += _ceilings()
-    known = {kind: _bands(rows, kind, by_source, _has_sibling(rows)) for kind in ("serving", "llama.cpp")}
-    unknown = {
-        kind: _union(known[kind], _bands(rows, kind, by_combination, np.ones(rows.n, dtype=bool)))
-        for kind in ("serving", "llama.cpp")
-    }
+    known = {kind: _bands(rows, kind, by_source) for kind in ("serving", "llama.cpp")}
+    unknown = {kind: _union(bands, _bands(rows, kind, by_combination)) for kind, bands in known.items()}
     for title, table in (("known", known), ("unknown", unknown)):
         for kind, bands in table.items():
             lines += ["", f'[{title}."{kind}"]', *(f"{p} = [{low:.3g}, {high:.3g}]" for p, (low, high) in bands.items())]
@@ -95,22 +92,13 @@ def _ceilings() -> list[str]:
     return lines
 
 
-def _has_sibling(rows: Rows) -> np.ndarray:
-    """Rows whose architecture and engine another source tells of too."""
-    sources: dict[tuple[str, str], set[str]] = {}
-    for a, e, s in zip(rows.architectures, rows.kinds, rows.sources, strict=True):
-        sources.setdefault((a, e), set()).add(s)
-    return np.array([len(sources[a, e]) > 1 for a, e in zip(rows.architectures, rows.kinds, strict=True)])
-
-
-def _bands(rows: Rows, kind: str, left_out: Vector, chosen: np.ndarray) -> dict[str, tuple[float, float]]:
+def _bands(rows: Rows, kind: str, left_out: Vector) -> dict[str, tuple[float, float]]:
     """Percentiles of measured over predicted time of left-out rows, by phase."""
     ratio = rows.measured / left_out
     same = np.array(rows.kinds) == kind
     found = {}
     for phase in ("decode", "prefill", "request"):
         here = same & (np.array(rows.phases) == phase)
-        here = here & chosen if np.sum(here & chosen) >= FEWEST_FOR_A_BAND else here
         here = here if np.sum(here) >= FEWEST_FOR_A_BAND else same
         low, high = np.quantile(ratio[here], [0.1, 0.9])
         found[phase] = (min(float(low), 1.0), max(float(high), 1.0))

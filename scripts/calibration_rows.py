@@ -14,6 +14,8 @@ from roofline.catalog.engines import UNMEASURED_CEILING, WIDTHS, link_kind
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import measurements
 from roofline.errors import RooflineError
+from roofline.performance.network import EXPERT_EXCHANGE, NetworkTime
+from roofline.performance.reduction import n_nodes
 from roofline.performance.timing import OpTime, StepTime, compute_factor, compute_frac, is_packed
 
 Vector = NDArray[np.float64]
@@ -76,11 +78,11 @@ class Rows:
 
     def group(self, n: int, constant: str) -> str:
         """What a row shares a deviation of a constant with."""
-        if constant.startswith(("link", "exchange")):
+        if constant.startswith("link"):
             return self.links[n]
-        if constant in ("layer_s", "expert_layer_s", "step_s", "sequence_s") and self.kinds[n] == "serving":
+        if constant in ("layer_s", "expert_layer_s", "exchange_latency_s", "step_s", "sequence_s") and self.kinds[n] == "serving":
             return self.engines[n]
-        if constant in ("step_s", "sequence_s"):
+        if constant in ("expert_layer_s", "exchange_latency_s", "step_s", "sequence_s"):
             return ""
         return self.architectures[n]
 
@@ -209,9 +211,18 @@ def _add_step(item: Prediction, times: float, step: StepTime, sums: dict[str, fl
     hosted = float(step.n_steps) * engine.step_s.value + float(step.n_sequence_steps) * engine.sequence_s.value
     sums["fixed"] += times * (float(step.host_s) - hosted)
     for part in step.network:
-        sums["link_frac"] += times * float(part.transfer_s) * engine.link_frac.value
-        waits = "exchange_latency_s" if part.name == "network/expert_exchange" else "link_latency_s"
+        if _is_beyond_nodes(part, item):
+            sums["fixed"] += times * float(part.transfer_s)
+        else:
+            sums["link_frac"] += times * float(part.transfer_s) * engine.link_frac.value
+        waits = "exchange_latency_s" if part.name == EXPERT_EXCHANGE else "link_latency_s"
         sums[waits] += times * passes * float(part.latency_s) / getattr(engine, waits).value
+
+
+def _is_beyond_nodes(part: NetworkTime, item: Prediction) -> bool:
+    """Whether a collective takes the share of the network that kernels alone were measured to reach."""
+    ways = float(item.case.scenario.expert_parallel or 1)
+    return part.name == EXPERT_EXCHANGE and float(n_nodes(ways, item.found.machine)) > 1.0
 
 
 def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str, list[float]]) -> None:

@@ -16,6 +16,9 @@ def asked_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     if scenario.expert_skew > 1.0:
         value = f"the fullest device has {scenario.expert_skew:g} times the mean"
         rows.append(Assumption("expert skew", value, "as asked; in expected times, where experts are spread over devices"))
+    if scenario.two_batch_overlap is None and found.engine.overlaps_batches and scenario.devices > 1:
+        value = "halves of a batch hide each other's exchanges, in steps that it makes sooner"
+        rows.append(Assumption("two-batch overlap", value, f"as {found.engine.name} does"))
     if scenario.two_batch_overlap:
         value = "halves of a batch hide each other's exchanges; weights are read for each"
         rows.append(Assumption("two-batch overlap", value, "as asked; the limit hides the network anyway"))

@@ -77,7 +77,7 @@ def shard_of(plan: Plan, scenario: Scenario) -> Shard:
         attention_data=float(plan.attention_data_parallel),
         expert_skew=scenario.expert_skew,
         context=float(plan.context_parallel),
-        two_batch=bool(scenario.two_batch_overlap),
+        two_batch=scenario.two_batch_overlap,
     )
 
 

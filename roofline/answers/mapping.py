@@ -25,7 +25,8 @@ _ENGINES = (
     (r"vLLM", "vllm"),
     (r"KTransformers v0\.2", "ktransformers-2025-02"),
     (r"KTransformers", "ktransformers"),
-    (r"SGLang|DeepSeek", "sglang-ep"),
+    (r"SGLang", "sglang-ep"),
+    (r"DeepSeek", "deepseek"),
     (r"Gaudi", "gaudi"),
     (r"JetStream", "jetstream"),
     (r"MLX", "mlx"),
@@ -47,6 +48,9 @@ _BENCH_REQUESTS = {
     ("20000", "2000"): 1000,
 }
 """Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
+_ATTENTION_APART = re.compile(r"data-parallel attention|attention-DP|TensorRT-LLM 1\.0 PyTorch backend \(trtllm-bench\)")
+"""Words for attention that is data parallel in a tensor group; TensorRT-LLM's v1.0 tables have it so for all mixtures of experts:
+docs/source/performance/perf-overview.md."""
 _UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
 KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
 """Kinds of rows that are predicted."""
@@ -103,6 +107,8 @@ def case(row: Measurement) -> Case:
     prompt, output = _lengths(row)
     batch = _batch(row, devices, prompt)
     way = _way(row, batch)
+    if not row.output_len and "ShareGPT" not in row.input_len and way not in ("prompt", "step"):
+        raise InputError("output_len is not known.")
     scenario = _scenario(row, devices, prompt, output)
     depth = float(_depth(row))
     scale, is_rate = _scale(row, way, devices, batch, prompt, output)
@@ -158,7 +164,7 @@ def _whole(text: str, name: str, default: int | None) -> int:
 
 
 def _lengths(row: Measurement) -> tuple[float, float]:
-    """Prompt and output tokens; a prompt of zero is an empty context."""
+    """Prompt and output tokens; a prompt of zero is an empty context, and a step with no more told is of that context."""
     if "ShareGPT" in row.input_len:
         return _SHARE_GPT
     prompt = re.match(r"\d{1,8}(?!\d)", row.input_len)
@@ -169,8 +175,6 @@ def _lengths(row: Measurement) -> tuple[float, float]:
     output = re.fullmatch(r"\d{1,8}", row.output_len)
     if output is None and row.output_len:
         raise InputError(f"output_len is {row.output_len[:40]!r}, not a number of tokens.")
-    if output is None and row.kind != "prefill":
-        raise InputError("output_len is not known.")
     return float(prompt[0]), float(output[0]) if output else 0.0
 
 
@@ -229,7 +233,7 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
     else:
         tensor = max(1, open_ways)
     hardware, host = device_and_host(row.hardware_id)
-    apart = tensor > 1 and _is_mixture(row) and re.search(r"data-parallel attention|attention-DP", row.notes) is not None
+    apart = tensor > 1 and _is_mixture(row) and _ATTENTION_APART.search(f"{row.engine}; {row.notes}") is not None
     return Scenario.model_validate(
         {
             "model": row.model_id,

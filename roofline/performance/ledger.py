@@ -166,16 +166,17 @@ def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active
     fullest = fullest_share(routing, tokens, shard)
+    held = shard.expert_weight_ways(routing.n_experts)
     return Op(
         name=term.operator,
         kind="experts",
         count=term.count,
         work_flops=term.count * term.flops_per_token * visits / ways,
-        weight_bytes=term.count * term.weight_bytes * (distinct / routing.n_experts) / ways,
+        weight_bytes=term.count * term.weight_bytes * (distinct / routing.n_experts) / held,
         cache_bytes=0.0,
         activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
         rate="wide" if term.wide else "gemm",
-        tokens=visits / distinct,
+        tokens=visits / ways / (distinct / held),
         fullest_visits=fullest[0],
         fullest_weights=fullest[1],
     )

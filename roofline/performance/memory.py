@@ -167,7 +167,9 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
     layers: Floats = 0.0
     ends: list[Floats] = [0.0]
     for term in structure.matrices:
-        share = term.count * term.weight_bytes / shard.ways(term.division, term.n_kv_heads)
+        routing = term.routing
+        ways = shard.ways(term.division, term.n_kv_heads) if routing is None else shard.expert_weight_ways(routing.n_experts)
+        share = term.count * term.weight_bytes / ways
         if term.in_layers:
             layers = layers + share
         else:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.formulas.collectives import expert_exchange_bytes
 from roofline.performance.context import exchange_bytes
-from roofline.performance.imbalance import load_ratio
+from roofline.performance.exchange import exchange
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, own_positions
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.reduction import link_bytes_per_s, n_nodes, reduction
@@ -16,8 +15,7 @@ from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
 from roofline.units import Floats
 
-_DISPATCH_BYTES, _COMBINE_BYTES = 1.0, 2.0
-"""Expert exchange: tokens leave in 8 bit and come back in 16."""
+EXPERT_EXCHANGE = "network/expert_exchange"
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class NetworkTime:
     limit_s: Floats
     transfer_s: Floats
     latency_s: Floats
+    units_frac: Floats = 0.0
+    """Share of the transfer for which it holds up work beside it."""
 
 
 def collectives(structure: Structure, load: Load, shard: Shard, formats: Rates, machine: Machine) -> tuple[NetworkTime, ...]:
@@ -69,34 +69,17 @@ def _all_reduce(payload: Floats, reductions: Floats, shard: Shard, machine: Mach
 
 
 def _expert_exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -> NetworkTime:
-    """Dispatch and combine of routed tokens; across nodes each token goes to a node once, inside by the fast link.
-
-    Inside a node the device with most visits receives as much more than the mean, and all wait for it.
-    """
-    routing, engine = structure.routing, machine.engine
-    if routing is None:
-        raise AssertionError("only for models with experts")
-    ways = shard.expert_ways
-    nodes = n_nodes(ways, machine)
-    spread = np.where(nodes > 1.0, nodes, ways)
-    copies = np.minimum(routing.n_active, np.maximum(spread - 1.0, 1.0)) * (1.0 - 1.0 / spread)
-    sent = expert_exchange_bytes(
-        n_tokens=load.n_tokens * shard.tokens_factor / shard.tensor,
-        hidden_size=float(structure.model.hidden_size),
-        n_copies=copies,
-        dispatch_bytes_per_element=_DISPATCH_BYTES,
-        combine_bytes_per_element=_COMBINE_BYTES,
-    )
-    total = shard.exchanges * structure.expert_reductions * sent
-    link = link_bytes_per_s(ways, machine)
-    fullest = 1.0 if shard.expert_skew == 1.0 else np.where(nodes > 1.0, 1.0, load_ratio(routing, shard))
+    """Dispatch and combine of routed tokens, in every layer of experts."""
+    one = exchange(structure, load, shard, machine)
+    layers = shard.exchanges * structure.expert_reductions
     return NetworkTime(
-        name="network/expert_exchange",
+        name=EXPERT_EXCHANGE,
         count=float(structure.expert_reductions) if np.any(np.asarray(shard.exchanges) > 0) else 0.0,
-        network_bytes=total,
-        limit_s=total / link,
-        transfer_s=total * fullest / (link * engine.link_frac.value),
-        latency_s=shard.exchanges * structure.expert_reductions * 2.0 * engine.exchange_latency_s.value * (1.0 + np.log2(nodes)),
+        network_bytes=layers * one.sent_bytes,
+        limit_s=layers * one.limit_s,
+        transfer_s=layers * one.transfer_s,
+        latency_s=layers * one.latency_s,
+        units_frac=one.units_frac,
     )
 
 

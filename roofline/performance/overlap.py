@@ -8,7 +8,7 @@ import numpy as np
 
 from roofline.formulas.overlap import two_batches_s
 from roofline.performance.ledger import Load
-from roofline.performance.network import NetworkTime
+from roofline.performance.network import EXPERT_EXCHANGE, NetworkTime
 from roofline.performance.timing import OpTime, StepTime
 from roofline.units import Floats
 
@@ -26,22 +26,33 @@ def piece(load: Load, pieces: Floats) -> Load:
 def overlapped(whole: StepTime, part: StepTime, pieces: Floats) -> StepTime:
     """The step as its pieces take it: weights read and layers launched for each, exchanges only where they take longer.
 
+    What travels between experts is hidden; the kernels that send and receive it run on the device, and other collectives too.
     The limit is that of the undivided step: it hides the network anyway, and reads weights once.
     """
     rows = tuple(_row(a, b, pieces) for a, b in zip(whole.rows, part.rows, strict=True))
     latency = pieces * part.layer_latency_s
     busy = sum((row.expected_s * row.repeats for row in rows), latency)
-    talk = pieces * sum((item.transfer_s + part.passes * item.latency_s for item in part.network), 0.0)
-    both = two_batches_s(half_compute_s=busy / 2.0, half_exchange_s=talk / 2.0)
+    busy = busy + pieces * sum((_kept_s(item, part.passes) for item in part.network), 0.0)
+    talk = pieces * sum((_hidden_s(item) for item in part.network), 0.0)
+    held_up = pieces * sum((item.units_frac * _hidden_s(item) for item in part.network), 0.0)
+    both = two_batches_s(half_compute_s=(busy + held_up) / 2.0, half_exchange_s=talk / 2.0)
     spent = np.where(pieces > 1.0, both, busy + talk)
     seen = np.divide(spent - busy, talk, out=np.zeros(np.shape(spent)), where=np.broadcast_to(talk > 0.0, np.shape(spent)))
     return replace(
         whole,
         rows=rows,
-        network=tuple(_item(a, b, pieces * seen) for a, b in zip(whole.network, part.network, strict=True)),
+        network=tuple(_item(a, b, pieces, seen) for a, b in zip(whole.network, part.network, strict=True)),
         layer_latency_s=latency,
         expected_s=spent + whole.host_s,
     )
+
+
+def _hidden_s(item: NetworkTime) -> Floats:
+    return item.transfer_s if item.name == EXPERT_EXCHANGE else 0.0
+
+
+def _kept_s(item: NetworkTime, passes: Floats) -> Floats:
+    return item.transfer_s - _hidden_s(item) + passes * item.latency_s
 
 
 def _row(whole: OpTime, part: OpTime, pieces: Floats) -> OpTime:
@@ -54,6 +65,7 @@ def _row(whole: OpTime, part: OpTime, pieces: Floats) -> OpTime:
     )
 
 
-def _item(whole: NetworkTime, part: NetworkTime, share: Floats) -> NetworkTime:
+def _item(whole: NetworkTime, part: NetworkTime, pieces: Floats, seen: Floats) -> NetworkTime:
     """Of a collective, what nothing hides."""
-    return replace(whole, transfer_s=share * part.transfer_s, latency_s=share * part.latency_s)
+    share = seen if whole.name == EXPERT_EXCHANGE else 1.0
+    return replace(whole, transfer_s=pieces * share * part.transfer_s, latency_s=pieces * part.latency_s)

@@ -159,11 +159,20 @@ class Setting:
     ) -> StepTime:
         """A step whose matrices see all of a load, and whose caches belong to its parts; see `stack_step`."""
         whole = self._undivided(load, parts, passes, cycle, may_stream)
-        if not self.shard.two_batch:
+        asked = self.shard.two_batch
+        as_engine = self.machine.engine.overlaps_batches and not self.machine.segments
+        if asked is False or (asked is None and not as_engine):
             return whole
-        pieces = n_pieces(load)
-        halves = tuple(piece(part, pieces) for part in parts)
-        return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
+
+        def cut(pieces: Floats) -> StepTime:
+            halves = tuple(piece(part, pieces) for part in parts)
+            return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
+
+        halved = cut(n_pieces(load))
+        if asked:
+            return halved
+        sooner = np.asarray(halved.expected_s) < np.asarray(whole.expected_s)
+        return cut(np.where(sooner, n_pieces(load), 1.0)) if sooner.any() else whole
 
     def totals(self, loads: tuple[Load, ...], passes: tuple[Floats, ...], cycle: tuple[bool, ...]) -> tuple[StepTime, ...]:
         """Several steps in one pass, each with the numbers that it has alone, but without its rows."""

@@ -24,6 +24,8 @@ from roofline.units import Floats
 _MAX_AUTO_TENSOR = 128
 _AUTO_STAGES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
 """Pipeline depths tried: the same whatever the devices, so that more devices only add plans."""
+MOST_COPIED_FRAC = 0.125
+"""Experts that may be held twice where they do not divide: 32 of 256 are (DeepSeek, 2025; LMSYS, 2025)."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Shard:
     """Tokens on the fullest of the devices that experts are spread over, as asked, over the mean."""
     context: float = 1.0
     """Devices that share the positions of a sequence: its prompt and its cache; each holds all weights of its part."""
-    two_batch: bool = False
-    """Whether a step is cut into two halves, each hiding the exchanges of the other."""
+    two_batch: bool | None = None
+    """Whether a step is cut into two halves, each hiding the exchanges of the other; None: as the engine does."""
 
     @cached_property
     def attention_tensor(self) -> Floats:
@@ -62,6 +64,11 @@ class Shard:
     def expert_ways(self) -> Floats:
         """Devices that share one set of experts."""
         return np.maximum(self.expert, self.tensor)
+
+    def expert_weight_ways(self, n_experts: int) -> Floats:
+        """What one device holds of the experts, as a division: whole ones, some of them twice where they do not divide."""
+        held = n_experts / np.ceil(np.divide(n_experts, self.expert))
+        return np.where(np.asarray(self.expert) >= self.tensor, held, self.expert_ways)
 
     @cached_property
     def exchanges(self) -> Floats:
@@ -111,7 +118,7 @@ class Request:
     """Whether the engine can divide a matrix; else only layers and whole copies are spread."""
     expert_skew: float = 1.0
     context: int = 1
-    two_batch: bool = False
+    two_batch: bool | None = None
 
     @property
     def is_manual(self) -> bool:
@@ -131,7 +138,7 @@ def requested(scenario: Scenario, engine: EngineProfile) -> Request:
         splits_tensors=engine.splits_tensors,
         expert_skew=scenario.expert_skew,
         context=scenario.context_parallel,
-        two_batch=bool(scenario.two_batch_overlap),
+        two_batch=scenario.two_batch_overlap,
     )
 
 
@@ -209,13 +216,20 @@ def _refuse_impossible(structure: Structure, request: Request) -> None:
         raise PlanError(f"{p} pipeline stages exceed the {structure.n_layers} layers of {structure.model.id}.")
     if e is not None and e > 1 and structure.routing is None:
         raise PlanError(f"{structure.model.id} has no experts to spread: leave expert parallelism out.")
-    if e is not None and structure.routing is not None and structure.routing.n_experts % e:
+    if e is not None and structure.routing is not None and _copied_frac(structure.routing.n_experts, e) > MOST_COPIED_FRAC:
         n = structure.routing.n_experts
         shown = ", ".join(str(x) for x in _divisors(n)[:12])
-        raise PlanError(f"{n} experts do not divide over {e} devices; expert parallelism can be {shown}.")
+        raise PlanError(
+            f"{n} experts do not divide over {e} devices, even with one in eight held twice; expert parallelism can be {shown}."
+        )
     product = (t or 1) * (p or 1) * (request.data or 1) * request.context
     if product > request.devices:
         raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
+
+
+def _copied_frac(n_experts: int, ways: int) -> float:
+    """Experts held twice, as a share, so that every device holds as many."""
+    return math.ceil(n_experts / ways) * ways / n_experts - 1.0
 
 
 def _refuse_meaningless(structure: Structure, request: Request) -> None:

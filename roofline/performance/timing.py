@@ -6,6 +6,7 @@ factor, network wholly hidden. The expectation keeps the rows and adds what soft
     matrix row   smax( F / (gamma P m / (m + m0)),  (Q + (1 + e) A + U) / (beta W),  2 iota N / P32 )
     attention    smax( F / (0.5 P16),               (Q + S) / (kappa beta W) )
     collectives  alpha (1 + log2(nodes)) + 2 (p - 1) / p V / (nu W_link), twice a layer; beyond a node see `reduction`
+    exchanges    alpha_E + V (1 - 1 / nodes) / (nu_E W_link), dispatch and combine in each layer of experts; see `exchange`
     fixed        L tau_L + L_E tau_E + stages (tau_S + tau_q n_sequences) + (stages - 1) hop
 
 with smax the p = 2 norm, F FLOPs, Q compulsory bytes, A activation bytes, V the payload of a collective; U and S are bytes of

@@ -66,7 +66,14 @@ class EngineProfile(Frozen):
     sequence_s: Constant = Field(description="tau_q: bookkeeping, per sequence and step")
     link_frac: Constant = Field(description="nu: share of link bandwidth that collectives reach")
     link_latency_s: Constant = Field(description="alpha: one collective inside a node, and again per doubling of nodes")
-    exchange_latency_s: Constant = Field(description="of one all-to-all of experts inside a node, and per doubling of nodes")
+    exchange_latency_s: Constant = Field(description="alpha_E: kernels that send and receive, of one all-to-all of experts")
+    exchange_frac: Constant = Field(description="nu_E: share of the network between nodes that such an all-to-all reaches")
+    exchange_units_frac: Constant = Field(
+        description="of exchanges handed on inside nodes: work they hold up while it hides them"
+    )
+    overlaps_batches: bool = Field(
+        description="cuts steps into two halves that hide each other's exchanges, where that is sooner"
+    )
     hop_s: Constant = Field(description="hand-over between pipeline stages, and between device and host")
     host_link_frac: Constant = Field(description="share of the host link that streamed weights and cache reach")
     added_socket_frac: Constant = Field(description="what each further socket adds to bandwidth, as a share of the first")

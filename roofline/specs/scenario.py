@@ -111,7 +111,7 @@ class Scenario(Question):
         default=1.0, description="tokens on the fullest of the devices that experts are spread over, over the mean"
     )
     two_batch_overlap: bool | None = Field(
-        default=None, description="cut each step into two halves that hide each other's exchanges; None: as engines do, no"
+        default=None, description="cut each step into two halves that hide each other's exchanges; None: as the engine does"
     )
     prefill_devices: Annotated[int, Field(ge=0, le=1_000_000)] | None = Field(
         default=None, description="devices that only prefill, the rest only decode; 0 or auto: the best split; None: shared"

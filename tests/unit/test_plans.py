@@ -119,7 +119,7 @@ def test_idle_devices_are_told_and_paid() -> None:
         ({"tensor_parallel": 5}, "legal: 1, 2, 4, 8"),
         ({"tensor_parallel": 16}, "needs 16 devices"),
         ({"pipeline_parallel": 81, "devices": 128}, "80 layers"),
-        ({"model": "mixtral-8x7b", "expert_parallel": 3}, "do not divide"),
+        ({"model": "mixtral-8x7b", "expert_parallel": 5}, "do not divide"),
         ({"expert_parallel": 2}, "no experts"),
         ({"engine": "llama-cpp", "tensor_parallel": 2}, "whole layers"),
         ({"data_parallel": 9}, "needs 9 devices"),

@@ -140,7 +140,8 @@ def test_apple_never_had_the_unpacking_of_2024() -> None:
         ({"engine": "abacus"}, "abacus"),
         ({"n_devices": "many"}, "n_devices"),
         ({"input_len": "production mix"}, "production mix"),
-        ({"output_len": ""}, "output_len"),
+        ({"output_len": "", "kind": "server"}, "output_len"),
+        ({"output_len": "", "metric": "E2E latency s"}, "output_len"),
         ({"batch_or_concurrency": ""}, "batch_or_concurrency"),
         ({"weight_format": ""}, "weight_format"),
         ({"metric": "furlongs"}, "furlongs"),
@@ -152,6 +153,13 @@ def test_what_a_row_lacks_is_told(fields: dict[str, str], words: str) -> None:
 
 
 GOOD = "own-1,h100-sxm,llama-3.1-8b,decode_single,tok/s per user,150,fp8,vLLM,1,1,1000,200"
+
+
+def test_a_decode_step_needs_no_length_but_its_context() -> None:
+    found = case(row(kind="decode_batch", metric="tok/s total output", input_len="4096", output_len=""))
+    assert (found.way, found.prompt_tokens, found.output_tokens) == ("step", 4096.0, 0.0)
+
+
 HEADER = "id,hardware_id,model_id,kind,metric,value,weight_format,engine,n_devices,batch_or_concurrency,input_len,output_len"
 
 

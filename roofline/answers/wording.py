@@ -132,6 +132,7 @@ def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
         ("share of bandwidth for the cache", engine.cache_bandwidth_frac, "{:.2f}"),
         ("share of the dense peak", engine.compute_frac_of(found.formats.gemm_dtype), "{:.2f}"),
         ("tokens at which products reach half their rate", engine.half_tokens, "{:g}"),
+        ("the same for packed weights multiplied in 16 bit", engine.packed_half_tokens, "{:g}"),
         ("time per layer, s", engine.layer_s, "{:.2g}"),
         ("time per step, s", engine.step_s, "{:.2g}"),
         ("time per sequence and step, s", engine.sequence_s, "{:.2g}"),

@@ -91,13 +91,14 @@ def service(
     context, shortcuts = mean_context_tokens(prompt_tokens, output_tokens), structure.shortcuts
     computed = shortcuts.computed_tokens(prompt_tokens)
     cached = prompt_tokens - computed
-    if with_rows or shortcuts.draft is not None or machine.segments or shard.two_batch:
+    setting = Setting(structure, shard, formats, machine)
+    if with_rows or shortcuts.draft is not None or machine.segments or setting.overlaps:
         decode = decode_step(structure, shard, formats, machine, batch, context)
         prefill = prefill_step(structure, shard, formats, machine, computed, cached)
     else:
         reading, passes = prefill_load(computed, cached, shard, machine)
         writing = decode_load(batch, context, shard, shortcuts)
-        prefill, decode = Setting(structure, shard, formats, machine).totals((reading, writing), (passes, 1.0), (False, True))
+        prefill, decode = setting.totals((reading, writing), (passes, 1.0), (False, True))
     stages = shard.pipeline
     between, first = prompt_times(prefill, stages, machine)
     share = batch / stages / shard.groups
@@ -154,14 +155,19 @@ class Setting:
     formats: Rates
     machine: Machine
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether a step is cut into two halves that hide each other's exchanges: as asked, else as the engine does."""
+        if self.shard.two_batch is not None:
+            return self.shard.two_batch
+        return self.machine.engine.overlaps_batches and not self.machine.segments
+
     def step(
         self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False, may_stream: bool = False
     ) -> StepTime:
         """A step whose matrices see all of a load, and whose caches belong to its parts; see `stack_step`."""
         whole = self._undivided(load, parts, passes, cycle, may_stream)
-        asked = self.shard.two_batch
-        as_engine = self.machine.engine.overlaps_batches and not self.machine.segments
-        if asked is False or (asked is None and not as_engine):
+        if not self.overlaps:
             return whole
 
         def cut(pieces: Floats) -> StepTime:
@@ -169,7 +175,7 @@ class Setting:
             return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
 
         halved = cut(n_pieces(load))
-        if asked:
+        if self.shard.two_batch:
             return halved
         sooner = np.asarray(halved.expected_s) < np.asarray(whole.expected_s)
         return cut(np.where(sooner, n_pieces(load), 1.0)) if sooner.any() else whole

@@ -240,7 +240,8 @@ def _efficiency(op: Op, formats: Rates, engine: EngineProfile, passes: Floats) -
         full = saturating_frac(n_tokens=tokens, half_tokens=engine.expert_half_tokens.value)
         compute = gamma * engine.expert_compute_factor.value * full
         return compute, engine.bandwidth_frac.value * engine.expert_bandwidth_factor.value, traffic
-    full = saturating_frac(n_tokens=tokens, half_tokens=engine.half_tokens.value)
+    half = engine.packed_half_tokens if is_unpacked_to_half(op, formats, engine) else engine.half_tokens
+    full = saturating_frac(n_tokens=tokens, half_tokens=half.value)
     gamma *= compute_factor(op, formats, engine)
     return gamma * full, engine.bandwidth_frac.value, traffic
 
@@ -249,10 +250,13 @@ def compute_factor(op: Op, formats: Rates, engine: EngineProfile) -> float:
     """What the share of the peak is multiplied with: for the output head, or for packed weights on 16-bit units."""
     if not op.in_layers:
         return engine.head_compute_factor.value
-    is_wide = engine.compute_frac_name(formats.gemm_dtype) == "compute_frac"
-    if engine.packed_compute_factor.value != 1.0 and op.rate == "gemm" and is_wide and is_packed(op):
-        return engine.packed_compute_factor.value
-    return 1.0
+    return engine.packed_compute_factor.value if is_unpacked_to_half(op, formats, engine) else 1.0
+
+
+def is_unpacked_to_half(op: Op, formats: Rates, engine: EngineProfile) -> bool:
+    """Whether weights of fewer bits are multiplied on 16-bit units."""
+    is_half = engine.compute_frac_name(formats.gemm_dtype) == "compute_frac"
+    return op.in_layers and op.rate == "gemm" and is_half and is_packed(op)
 
 
 def compute_frac(op: Op, formats: Rates, engine: EngineProfile) -> float:

@@ -52,6 +52,7 @@ class EngineProfile(Frozen):
     head_compute_factor: Constant = Field(description="on compute_frac, for the output head with the sampling behind it")
     packed_compute_factor: Constant = Field(description="on compute_frac, for packed weights multiplied in 16 bit")
     half_tokens: Constant = Field(description="m0: tokens at which a matrix product reaches half its rate")
+    packed_half_tokens: Constant = Field(description="the same, packed weights multiplied in 16 bit")
     expert_half_tokens: Constant = Field(description="the same, tokens per expert")
     elementwise: Constant = Field(description="e: passes over activations between matrix products that reach memory")
     unpack_operations: Constant = Field(description="iota: FP32 operations to unpack a stored weight, over two")

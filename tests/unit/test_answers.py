@@ -226,3 +226,12 @@ def test_requests_without_effect_are_told() -> None:
     assert any("no effect" in reason for reason in report.reasons)
     report = ask(model="deepseek-v3", hardware="h200-sxm", devices=8, tensor_parallel=8, expert_parallel=4)
     assert any("changes nothing" in reason for reason in report.reasons)
+
+
+@pytest.mark.parametrize("device", ["a100-sxm-80", "h100-sxm", "h200-sxm"])
+def test_fewer_bits_decode_one_stream_sooner_where_memory_binds(device):
+    """Frantar et al., "MARLIN", 2024: kernels for 4-bit weights come close to the ideal gain up to 16 to 32 tokens."""
+    at = {w: evaluate(Scenario(model="llama-3.1-8b", hardware=device, weights=w, batch=1)) for w in ("bf16", "int4_g128")}
+    gain = at["bf16"].expected.tpot_s / at["int4_g128"].expected.tpot_s
+    ideal = at["bf16"].limit.tpot_s / at["int4_g128"].limit.tpot_s
+    assert 1.3 < gain <= ideal

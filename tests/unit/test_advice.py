@@ -81,7 +81,7 @@ def test_a_cpu_has_no_purchase_price_since_its_memory_is_bought_apart() -> None:
 
 def test_offers_name_a_number_only_where_it_helps() -> None:
     """Engines that give whole layers to each device are no faster for one person with more of them."""
-    found = purchase_advice(PurchaseQuery(model="llama-3.1-8b", hardware=("rtx3090", "h100-sxm"), weights=("q4_k_m",)))
+    found = purchase_advice(PurchaseQuery(model="llama-3.1-8b", hardware=("rtx3090", "h100-sxm"), weights=("bf16",)))
     counts = {name: [o.devices for o in found.offers if o.hardware == name] for name in ("rtx3090", "h100-sxm")}
     assert counts["rtx3090"] == [1]
     assert len(counts["h100-sxm"]) > 1

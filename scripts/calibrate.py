@@ -67,7 +67,7 @@ SPREAD = {
     "compute_frac_8bit": 0.3,
     "compute_frac_4bit": 0.3,
     "layer_s": 0.7,
-    "expert_layer_s": 0.7,
+    "expert_layer_s": 0.35,
     "exchange_latency_s": 0.7,
     "step_s": 0.7,
     "sequence_s": 0.7,

@@ -7,6 +7,7 @@ Nothing is coerced, so quantities that carry units keep them.
     operators     matrix products: work, traffic, intensity
     attention     query-key pairs, work, cache sizes
     experts       how many experts a batch visits
+    exchange      tokens on their way to experts and back, over nodes
     imbalance     how much more than the mean the fullest device has to do
     sequence      what attention sends where devices share the positions of a sequence
     collectives   time and volume of communication between devices

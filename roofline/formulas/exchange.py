@@ -25,24 +25,20 @@ def expert_exchange_s(*, payload_bytes: Floats, outside_frac: Floats, link_bytes
     return latency_s + payload_bytes * outside_frac / link_bytes_per_s
 
 
-def visited_nodes(*, n_nodes: Floats, n_active_experts: Floats, n_groups: int, n_active_groups: int) -> Floats:
-    """Nodes that hold an expert of a token's choice, on average: all even, each group of experts on as few nodes as hold it.
+def visited_nodes(*, n_nodes: Floats, n_active_experts: Floats, n_groups: Floats, n_active_groups: Floats) -> Floats:
+    """Nodes that hold an expert of a token's choice, on average.
 
-        n = r (1 - (1 - 1/r)^k),   r = N (1 - prod_i (1 - a / (G - i))) for a = G / N >= 1,  r = N g / G otherwise
+        n = r (1 - (1 - 1/r)^k),   r = N (1 - (1 - g/G)^max(1, G/N))             [1, sec. 4.3, node-limited routing]
 
-    with g of G groups eligible, i from 0 to g - 1. Without groups r is N. Independent choices.
+    Experts lie on N nodes in G groups, of which g are eligible for a token; r nodes hold one of these, and k choices fall on
+    them alike. One group stands for no groups.
 
-    Y. Zhang et al., "Insights into DeepSeek-V3", ISCA 2025, sec. 4.3 (node-limited routing). arXiv:2505.09343
+    [1] C. Zhao et al., "Insights into DeepSeek-V3", ISCA 2025. arXiv:2505.09343
 
-    >>> float(visited_nodes(n_nodes=1.0, n_active_experts=8, n_groups=8, n_active_groups=4))
-    1.0
-    >>> round(float(visited_nodes(n_nodes=8.0, n_active_experts=8, n_groups=8, n_active_groups=4)), 2)
+    >>> groups = {"n_groups": 8, "n_active_groups": 4}
+    >>> round(float(visited_nodes(n_nodes=8, n_active_experts=8, **groups)), 2)
     3.6
     """
-    nodes = np.asarray(n_nodes, dtype=np.float64)
-    held = n_groups / nodes
-    missed = np.ones_like(nodes)
-    for drawn in range(n_active_groups):
-        missed = missed * np.maximum(0.0, 1.0 - held / (n_groups - drawn))
-    reached = np.maximum(1.0, np.where(held >= 1.0, nodes * (1.0 - missed), nodes * n_active_groups / n_groups))
+    missed = np.maximum(0.0, 1.0 - np.divide(n_active_groups, n_groups)) ** np.maximum(1.0, np.divide(n_groups, n_nodes))
+    reached = np.maximum(1.0, n_nodes * (1.0 - missed))
     return reached * (1.0 - (1.0 - 1.0 / reached) ** n_active_experts)

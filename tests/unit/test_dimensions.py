@@ -28,7 +28,7 @@ UNITS = {
 PURE = {
     "tokens", "token", "experts", "expert", "pairs", "sequences", "sequence", "arrivals",
     "parameter", "parameters", "weight", "element", "layer", "step", "cycle", "cycles",
-    "requests", "messages", "message", "devices", "device", "replicas", "racks", "servers",
+    "requests", "messages", "message", "devices", "device", "nodes", "replicas", "racks", "servers",
     "size", "rank", "load", "frac", "ratio", "speedup", "pue",
 }  # fmt: skip
 

@@ -13,8 +13,8 @@ def expert_exchange_s(*, payload_bytes: Floats, outside_frac: Floats, link_bytes
         T = alpha + V o / W_n                                                    [1, performance of low-latency kernels]
 
     V is what one device sends to all experts chosen, o the share of it that the link carries: 1 - 1 / N over N nodes. Messages
-    go to all devices at once, so alpha does not grow with their number: with 31 us and 0.89 of the link, 24 published times
-    over two to 32 nodes are met within 8 % [1, 2].
+    go to all devices at once, so alpha does not grow with their number: with 31 us and 0.89 of the link, 22 published times
+    over two to 32 nodes are met within 9 % [1, 2].
 
     [1] DeepSeek, DeepEP, 2025. https://github.com/deepseek-ai/DeepEP, docs/legacy.md
     [2] N. Licker et al., "fabric-lib: RDMA point-to-point communication for LLM systems", MLSys 2026. arXiv:2510.27656

@@ -67,7 +67,9 @@ class EngineProfile(Frozen):
     sequence_s: Constant = Field(description="tau_q: bookkeeping, per sequence and step")
     link_frac: Constant = Field(description="nu: share of link bandwidth that collectives reach")
     link_latency_s: Constant = Field(description="alpha: one collective inside a node, and again per doubling of nodes")
-    exchange_latency_s: Constant = Field(description="alpha_E: kernels that send and receive, of one all-to-all of experts")
+    exchange_latency_s: Constant = Field(
+        description="alpha_E: one all-to-all of experts: kernels that send and receive, and uneven arrival"
+    )
     exchange_frac: Constant = Field(description="nu_E: share of the network between nodes that such an all-to-all reaches")
     exchange_units_frac: Constant = Field(
         description="of exchanges handed on inside nodes: work they hold up while it hides them"

@@ -23,6 +23,7 @@ scenarios = st.builds(
     batch=st.integers(1, 500),
     tensor_parallel=st.just(8),
     pipeline_parallel=st.just(1),
+    expert_parallel=st.just(1),
     weights=st.sampled_from((None, "q4_k_m")),
 )
 shares = st.floats(0.0, 0.999)

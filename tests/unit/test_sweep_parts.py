@@ -14,6 +14,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -125,7 +126,6 @@ def test_every_engine_writes_the_same_rows(engine: Any, tmp_path: Path) -> None:
 
 
 def test_a_cluster_that_loses_a_worker_loses_no_row(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -139,6 +139,10 @@ def test_a_cluster_that_loses_a_worker_loses_no_row(tmp_path: Path) -> None:
                 os.kill(pids[0], signal.SIGKILL)
 
         write_sweep(ONE, LARGE, tmp_path / "out", client.get_executor(), progress=kill, rows_per_part=500)
+        command = ["sweep", *COMMAND, "--batch", "1,2,3", "--context", "64,128", "--dask", cluster.scheduler_address]
+        told = CliRunner().invoke(app, [*command, "--out", f"{tmp_path / 'command'}/"])
+    assert told.exit_code == 0, told.stderr
+    assert len(pd.read_parquet(tmp_path / "command")) == 6
     assert killed[0][0] < killed[0][1]
     same_rows(pd.read_parquet(tmp_path / "out"), sweep(ONE, LARGE))
     assert len(list((tmp_path / "out").glob("part-*"))) == 80

@@ -35,7 +35,7 @@ MAX_POINTS = 20_000_000
 """Rows of one table; parts are not bounded."""
 PART_ROWS = 262_144
 """Rows of a part, unless others are asked for."""
-_CHUNK_CELLS = 32_768
+_CHUNK_CELLS = 65_536
 """Loads times candidate plans held at once: keeps the working arrays in the processor's cache."""
 Progress = Callable[[int, int], object]
 """Told how many rows are done, of how many."""

@@ -3,7 +3,7 @@
 Each is installed from the package registry into a virtual environment of its own, under a folder that is named; nothing of
 them is kept in this repository, and no test runs this. Prints a table for docs/performance.md.
 
-    python scripts/compare_peers.py /tmp/peers
+    python scripts/compare_peers.py FOLDER
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from roofline.answers.evaluate import evaluate
 from roofline.answers.fleet import fleet
 from roofline.answers.purchase import purchase_advice
 from roofline.answers.search import search
-from roofline.answers.sweep import sweep
+from roofline.answers.sweep import sweep, sweep_parts
+from roofline.answers.sweep_files import write_sweep
 from roofline.answers.validation import validate
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.models import load_model
@@ -42,6 +43,8 @@ __all__ = [
     "purchase_advice",
     "search",
     "sweep",
+    "sweep_parts",
     "validate",
+    "write_sweep",
 ]
 __version__ = "0.1.0"

@@ -36,6 +36,7 @@ from roofline.cli_advice import add_advice
 from roofline.cli_compare import add_compare
 from roofline.cli_money import add_commands
 from roofline.cli_reasons import add_reasons
+from roofline.cli_sweep import ProgressLine, check_out, is_folder, write_file, write_folder
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
@@ -234,11 +235,15 @@ def sweep(
     host: Text = None,
     host_memory_gib: Annotated[Text, typer.Option("--host-memory-gib")] = None,
     disk_gb_per_s: Annotated[Text, typer.Option("--disk-gb-per-s")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write to FILE.csv or FILE.parquet.")] = None,
+    out: Annotated[Text, typer.Option(help="FILE.csv, FILE.parquet, or FOLDER/ for parts that a later run goes on with.")] = None,
+    workers: Annotated[Whole, typer.Option(help="Processes that fill FOLDER/; default 1.")] = None,
+    dask: Annotated[Text, typer.Option(help="Address of a Dask scheduler whose workers fill FOLDER/.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every combination of the lists given, one row each."""
-    given = {key: value for key, value in locals().items() if key not in ("out", "as_json", "context") and value is not None}
+    beside = ("out", "workers", "dask", "as_json", "context")
+    given = {key: value for key, value in locals().items() if key not in (*beside, "beside") and value is not None}
+    check_out(out, workers, dask)
     if context is not None:
         if input_tokens is not None:
             raise InputError("--context and --input-tokens are the same: give one.")
@@ -247,9 +252,14 @@ def sweep(
     empty = [key for key, parts in lists.items() if not parts]
     if empty:
         raise InputError(f"--{empty[0].replace('_', '-')} has no values.")
-    table = sweep_table(*_axes(lists))
+    if out is not None and is_folder(out):
+        write_folder(*_axes(lists), Path(out), workers, dask)
+        return
+    line = ProgressLine()
+    table = sweep_table(*_axes(lists), line)
+    line.end()
     if out is not None:
-        _write(table, out)
+        write_file(table, Path(out))
     elif as_json:
         typer.echo(json.dumps(plain(table.to_dict(orient="records")), allow_nan=False))
     else:
@@ -267,21 +277,6 @@ def _axes(lists: dict[str, list[str]]) -> tuple[Scenario, dict[str, list[Any]]]:
         if len(parts) > 1 or key in ("batch", "input_tokens")
     }
     return first, axes or {"hardware": [first.hardware]}
-
-
-def _write(table: Any, out: Path) -> None:  # noqa: ANN401
-    if out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"--out {out.name!r} must end in .csv or .parquet.")
-    try:
-        if out.suffix == ".csv":
-            table.to_csv(out, index=False)
-        else:
-            table.to_parquet(out, index=False)
-    except ImportError:
-        raise InputError("Parquet needs pyarrow: install the extra 'parquet', or write .csv.") from None
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror or error}.") from None
-    typer.echo(f"{len(table):,} rows in {out}")
 
 
 @app.command()

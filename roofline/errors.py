@@ -7,6 +7,7 @@
     │   ├── ConfigurationError  a model file says something that is not understood
     │   ├── PlanError         a parallel plan that the model or the machine cannot follow
     │   └── LinkError         a link that cannot be read at all
+    ├── StoppedError          a long run was cut short; what is done is kept
     └── CatalogError          a catalogue file that breaks its own rules
 
 Every message is one sentence that says what is wrong and what would be right.
@@ -53,6 +54,10 @@ class PlanError(InputError):
 
 class LinkError(InputError):
     """A link or scenario file that cannot be read at all."""
+
+
+class StoppedError(RooflineError):
+    """A long run was cut short: what is done is kept, and the same call goes on from there."""
 
 
 class CatalogError(RooflineError):

@@ -186,10 +186,18 @@ def ranked(step: StepTime) -> tuple[Share, ...]:
 
 def bounds(step: StepTime, shape: tuple[int, ...]) -> NDArray[np.object_]:
     """The longest share of each step of an array."""
-    found = shares(step)
-    stacked = np.stack([np.broadcast_to(np.asarray(seconds), shape) for seconds in found.values()])
-    named: NDArray[np.object_] = np.array(list(found), dtype=object)[np.argmax(stacked, axis=0)]
-    return named
+    return np.array(get_args(Bound), dtype=object)[np.broadcast_to(bound_codes(step), shape)]
+
+
+def bound_codes(step: StepTime) -> NDArray[np.int8]:
+    """The longest share of each step of an array, as its place among the names of a `Bound`; of equals, the first share."""
+    longest: Floats = -np.inf
+    code: NDArray[np.int8] = np.array(0, dtype=np.int8)
+    for bound, seconds in shares(step).items():
+        over = np.greater(seconds, longest)
+        code = np.where(over, np.int8(get_args(Bound).index(bound)), code)
+        longest = np.maximum(longest, seconds)
+    return code
 
 
 def scalar_times(times: Times) -> Times:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +12,16 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.grid import Grid
 from roofline.answers.placing import settled
 from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved, resolve
-from roofline.answers.speeds import bounds, speeds
+from roofline.answers.speeds import bound_codes, speeds
+from roofline.answers.sweep_columns import LABELS, REASONS, Columns
 from roofline.errors import InputError, PlanError
 from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
-from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
 from roofline.specs.offload import parsed_offload
 from roofline.specs.scenario import Scenario, is_mixed
@@ -32,11 +32,16 @@ if TYPE_CHECKING:
 LOAD_FIELDS = ("input_tokens", "output_tokens", "batch", "request_rate")
 """Fields that vary inside one array evaluation; the others are looped over."""
 MAX_POINTS = 20_000_000
+"""Rows of one table; parts are not bounded."""
+PART_ROWS = 262_144
+"""Rows of a part, unless others are asked for."""
 _CHUNK_CELLS = 65_536
 """Loads times candidate plans held at once: keeps the working arrays in the processor's cache."""
+Progress = Callable[[int, int], object]
+"""Told how many rows are done, of how many."""
 
 
-def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]], progress: Progress | None = None) -> pd.DataFrame:
     """One row per combination of the axes, in the order of their product.
 
     Parameters
@@ -45,6 +50,8 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
         The point all axes start from.
     axes
         Scenario field -> values. Prompt and output lengths, batch and request rate are evaluated as arrays.
+    progress
+        Called with the rows done and the rows there are, now and then.
 
     Returns
     -------
@@ -54,27 +61,53 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame
     Raises
     ------
     InputError
-        An axis that is no field, is empty, or holds a value out of bounds.
+        An axis that is no field, is empty, or holds a value out of bounds; or more rows than one table holds.
     """
-    import pandas as pd
+    grid = grid_of(scenario, axes)
+    if grid.size > MAX_POINTS:
+        raise InputError(f"one table holds at most {MAX_POINTS:,} points: write a larger sweep to a folder.")
+    return _rows(scenario, grid, 0, grid.size, tuple(axes), progress)
 
+
+def sweep_parts(scenario: Scenario, axes: Mapping[str, Sequence[Any]], rows_per_part: int = PART_ROWS) -> Iterator[pd.DataFrame]:
+    """The rows of `sweep` in tables of so many rows, one after another, in a fixed order.
+
+    Axes of the load (prompt, output, batch, request rate) run fastest, the others slowest, each as given. However many
+    rows a part has, the rows are the same, and so are the types of their columns.
+    """
+    grid = grid_of(scenario, axes)
+    return (part_of(scenario, grid, n, rows_per_part) for n in range(math.ceil(grid.size / rows_per_part)))
+
+
+def part_of(scenario: Scenario, grid: Grid, n: int, rows_per_part: int) -> pd.DataFrame:
+    """Part ``n`` of a sweep, counted from 0."""
+    start = n * rows_per_part
+    return _rows(scenario, grid, start, min(start + rows_per_part, grid.size), tuple(grid.axes))
+
+
+def grid_of(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> Grid:
+    """Axes that are checked, those of the load inside where loads can be evaluated as arrays."""
     _check(scenario, axes)
     in_turn = _point_by_point(scenario, axes)
-    outer = [name for name in axes if in_turn or name not in LOAD_FIELDS]
-    inner = [name for name in axes if name not in outer]
-    frames = []
-    for values in itertools.product(*(axes[name] for name in outer)):
-        fixed = dict(zip(outer, values, strict=True))
-        point = scenario.model_copy(update=fixed)
-        columns = _crossed({name: axes[name] for name in inner})
-        size = next((c.size for c in columns.values()), 1)
-        frames.append(
-            pd.DataFrame({**{k: np.repeat(np.array([_told(v)]), size) for k, v in fixed.items()}, **_block(point, columns, size)})
-        )
-    table = pd.concat(frames, ignore_index=True)
-    front = [name for name in axes]
-    table = table[front + [name for name in table.columns if name not in front]]
-    return table if in_turn or outer == list(axes)[: len(outer)] else _in_order(table, axes)
+    inner = [name for name in axes if name in LOAD_FIELDS and not in_turn]
+    return Grid({name: axes[name] for name in axes if name not in inner}, {name: axes[name] for name in inner})
+
+
+def _rows(
+    scenario: Scenario, grid: Grid, start: int, stop: int, order: Sequence[str], progress: Progress | None = None
+) -> pd.DataFrame:
+    """Rows of a grid, or all of them in another order of its axes."""
+    columns = Columns(grid, start, stop, order)
+    row = start
+    while row < stop:
+        machine = _Machine.of(scenario.model_copy(update=grid.fixed(grid.box(row, 1))))
+        end = min(stop, grid.outer_end(row))
+        for at, box in grid.boxes(row, end, machine.loads_at_once):
+            columns.fill(at, box, machine.answers(grid.loads(box), columns))
+            if progress is not None:
+                progress(at - start, stop - start)
+        row = end
+    return columns.frame()
 
 
 def _point_by_point(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> bool:
@@ -85,78 +118,72 @@ def _point_by_point(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> bo
     return mixed or disk or any(parsed_offload(text).kind != "none" for text in tried)
 
 
-def _told(value: Any) -> Any:  # noqa: ANN401
-    """A value as a cell of a table: what is written as one word stays one."""
-    return str(value) if isinstance(value, Frozen) else value
-
-
-def _in_order(table: pd.DataFrame, axes: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Rows in the order of the axes as given, where a load axis came before another."""
-    sizes = {name: len(values) for name, values in axes.items()}
-    outer = [name for name in axes if name not in LOAD_FIELDS]
-    order = outer + [name for name in axes if name in LOAD_FIELDS]
-    positions = np.arange(math.prod(sizes.values())).reshape([sizes[name] for name in order])
-    permuted = positions.transpose([order.index(name) for name in axes]).reshape(-1)
-    return table.iloc[permuted].reset_index(drop=True)
-
-
 def _check(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> None:
     for name, values in axes.items():
         if name not in Scenario.model_fields:
             raise InputError(f"{name!r} is not a field of a scenario; fields are {', '.join(Scenario.model_fields)}.")
         if not len(values):
             raise InputError(f"{name} has no values to sweep over.")
-        for value in values:
+        for value in _telling(values):
             try:
                 Scenario.model_validate({"model": "x", "hardware": "x", name: value})
             except ValidationError as error:
                 raise InputError(validation_sentence(error)) from None
     if "batch" in axes and ("request_rate" in axes or scenario.request_rate is not None):
         raise InputError("Give a batch or a request rate, not both.")
-    if math.prod(len(v) for v in axes.values()) > MAX_POINTS:
-        raise InputError(f"a sweep holds at most {MAX_POINTS:,} points.")
 
 
-def _crossed(axes: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.float64]]:
-    """The product of load axes as columns."""
-    lists = [np.array([np.nan if v is None else float(v) for v in values]) for values in axes.values()]
-    grids = np.meshgrid(*lists, indexing="ij") if lists else []
-    return {name: grid.reshape(-1) for name, grid in zip(axes, grids, strict=True)}
+def _telling(values: Sequence[Any]) -> Sequence[Any]:
+    """Values whose soundness is that of all: the ends of a list of whole numbers, since bounds of fields are ranges."""
+    if len(values) > 2 and all(type(value) is int for value in values):
+        return (min(values), max(values))
+    return values
 
 
-def _shown(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[Any]]:
-    """Load columns as they were given: whole numbers stay whole."""
-    whole = {name: bool(np.all(np.isfinite(values))) and name != "request_rate" for name, values in columns.items()}
-    return {name: values.astype(np.int64) if whole[name] else values for name, values in columns.items()}
+@dataclass(frozen=True)
+class _Machine:
+    """One combination of the outer axes: every load on one machine."""
+
+    point: Scenario
+    found: Resolved
+    n_candidates: int
+    """None are legal: 0."""
+    refusal: str = ""
+
+    @classmethod
+    def of(cls, point: Scenario) -> _Machine:
+        """Find what a point names, and whether any plan answers it."""
+        if point.prefill_devices is not None:
+            raise InputError(
+                "a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one."
+            )
+        point, _ = settled(point)
+        found = resolve(point)
+        try:
+            return cls(point, found, int(np.size(candidates(found.structure, found.request).tensor)))
+        except PlanError as error:
+            return cls(point, found, 0, str(error))
+
+    @property
+    def loads_at_once(self) -> int:
+        """Loads of one block."""
+        return max(1, _CHUNK_CELLS // max(1, self.n_candidates))
+
+    def answers(self, loads: Mapping[str, NDArray[np.float64]], columns: Columns) -> dict[str, Any]:
+        """Every column of a block of loads."""
+        if not self.n_candidates:
+            return {"fits": False, "reason": columns.reason_code(self.refusal)}
+        shape = (1,) * max(1, len(loads))
+        load = Workload(*(loads.get(name, _constant(getattr(self.point, name), shape)) for name in LOAD_FIELDS))
+        return loads_table(self.point, self.found, load)
 
 
-def _block(point: Scenario, columns: Mapping[str, NDArray[np.float64]], size: int) -> dict[str, NDArray[Any]]:
-    """All loads on one machine, in chunks."""
-    if point.prefill_devices is not None:
-        raise InputError("a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one.")
-    point, _ = settled(point)
-    found = resolve(point)
-    try:
-        candidates(found.structure, found.request)
-    except PlanError as error:
-        return {**_shown(columns), **_nothing(str(error), size)}
-    whole = Workload(*(columns.get(name, _constant(getattr(point, name), size)) for name in LOAD_FIELDS))
-    step = max(1, _CHUNK_CELLS // np.size(np.asarray(candidates(found.structure, found.request).tensor)))
-    parts = [loads_table(point, found, part) for part in _chunks(whole, size, step)]
-    return {**_shown(columns), **{name: np.concatenate([part[name] for part in parts]) for name in parts[0]}}
-
-
-def _constant(value: float | None, size: int) -> NDArray[np.float64]:
-    return np.full(size, np.nan if value is None else float(value))
-
-
-def _chunks(whole: Workload, size: int, step: int) -> Iterator[Workload]:
-    for start in range(0, size, step):
-        yield Workload(*(getattr(whole, field.name)[start : start + step] for field in fields(Workload)))
+def _constant(value: float | None, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return np.full(shape, np.nan if value is None else float(value))
 
 
 def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, NDArray[Any]]:
-    """Every number of every load, as columns."""
+    """Every number of every load, as columns that broadcast to the loads; words as their place among those there are."""
     choice = choose(found.structure, found.request, found.formats, found.machine, load)
     shard, fits = choice.shard, choice.fits
     batch = np.where(np.isfinite(choice.batch), np.maximum(choice.batch, 1.0), 1.0)
@@ -175,22 +202,14 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
         "attention_data_parallel_used": np.asarray(shard.attention_data) > 0,
         "weights_bytes_per_device": np.asarray(room.weights_bytes),
         "kv_cache_bytes_per_device": np.asarray(room.cache_bytes(batch)),
-        "decode_bound": bounds(result.decode, batch.shape),
+        "decode_bound": bound_codes(result.decode),
     }
-    for label in ("limit", "expected", "low", "high"):
+    for label in LABELS:
         times: Times = getattr(found_speeds, label)
         table |= {f"{label}_{field.name}": np.asarray(getattr(times, field.name)) for field in fields(Times)}
-    for label, speed in (("limit", "limit"), ("expected", "expected"), ("low", "high"), ("high", "low")):
+    for label, speed in zip(LABELS, ("limit", "expected", "high", "low"), strict=True):
         usd = usd_per_million(point, price, table[f"{speed}_output_tokens_per_s"])
-        table[f"{label}_usd_per_million_output_tokens"] = np.full(batch.shape, np.nan) if usd is None else np.asarray(usd)
-    table["reason"] = np.where(fits, "", "cannot keep up" if point.request_rate is not None else "does not fit")
-    return {name: np.broadcast_to(values, batch.shape) for name, values in table.items()}
-
-
-def _nothing(reason: str, size: int) -> dict[str, NDArray[Any]]:
-    """Rows of loads that no plan carries: the other columns stay empty."""
-    return {
-        "batch_used": np.full(size, np.nan),
-        "fits": np.zeros(size, dtype=bool),
-        "reason": np.full(size, reason, dtype=object),
-    }
+        table[f"{label}_usd_per_million_output_tokens"] = np.asarray(np.nan if usd is None else usd)
+    lacking = np.where(np.isnan(load.request_rate), REASONS.index("does not fit"), REASONS.index("cannot keep up"))
+    table["reason"] = np.where(fits, REASONS.index(""), lacking)
+    return table

@@ -17,6 +17,8 @@ from roofline.units import Floats
 
 _ROUNDS = 100
 _MOST_SEQUENCES = 1e9
+_FEW_CELLS = 4096
+"""Loads times plans up to which prefill and decode are quicker in one pass: beyond, each only where it differs."""
 _TIE = 1e-9
 """Plans whose rates differ by less than this share count as equal: the one with fewer tensor ways is taken."""
 
@@ -59,12 +61,24 @@ def falling_root(
 
 @dataclass(frozen=True)
 class Workload:
-    """Loads as arrays of one length. A batch of NaN is the most that fit; a request rate of NaN is none."""
+    """Loads as arrays of one length, or as axes that broadcast. A batch of NaN is the most that fit; a rate of NaN is none."""
 
     prompt_tokens: NDArray[np.float64]
     output_tokens: NDArray[np.float64]
     batch: NDArray[np.float64]
     request_rate: NDArray[np.float64]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of all loads, crossed."""
+        return np.broadcast_shapes(*(np.shape(values) for values in self._columns()))
+
+    def over_plans(self) -> Workload:
+        """The same loads with a last axis for candidate plans."""
+        return Workload(*(values[..., None] for values in self._columns()))
+
+    def _columns(self) -> tuple[NDArray[np.float64], ...]:
+        return self.prompt_tokens, self.output_tokens, self.batch, self.request_rate
 
 
 @dataclass(frozen=True)
@@ -113,29 +127,24 @@ def choose(
     """
     shards = candidates(structure, request)
     n = np.size(np.asarray(shards.tensor))
-    columns = Workload(load.prompt_tokens[:, None], load.output_tokens[:, None], load.batch[:, None], load.request_rate[:, None])
-    scene = _Scene(structure, formats, machine, columns, alone)
-    shape = (load.prompt_tokens.size, n)
+    scene = _Scene(structure, formats, machine, load.over_plans(), alone)
     room = scene.room(shards)
-    most = np.broadcast_to(np.asarray(room.max_batch), shape)
-    batch = np.broadcast_to(scene.wanted_batch(shards, most), shape)
+    most = np.asarray(room.max_batch)
+    batch = scene.wanted_batch(shards, most)
     feasible = most >= np.maximum(1.0, batch)
-    best: BestLimits | None = None
     if n == 1:
-        index = np.zeros(shape[0], dtype=np.int64)
-    else:
-        merit, best = scene.merit(shards, batch, feasible)
-        lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(shape)) + room.weights_bytes), shape)
-        index = np.where(np.any(feasible, axis=1), np.argmax(merit, axis=1), np.argmin(lacking, axis=1))
-    rows = np.arange(shape[0])
-    return Choice(
-        shard=shards if n == 1 else _at(shards, index),
-        batch=batch[rows, index],
-        max_batch=most[rows, index],
-        n_candidates=n,
-        n_feasible=np.count_nonzero(feasible, axis=1),
-        best=best,
-    )
+        return Choice(shards, batch[..., 0], most[..., 0], n, np.count_nonzero(feasible, axis=-1), None)
+    shape = (*load.shape, n)
+    most, batch, feasible = (np.broadcast_to(values, shape) for values in (most, batch, feasible))
+    merit, best = scene.merit(shards, batch, feasible)
+    lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(n)) + room.weights_bytes), shape)
+    index = np.where(np.any(feasible, axis=-1), np.argmax(merit, axis=-1), np.argmin(lacking, axis=-1))
+
+    def taken(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        chosen: NDArray[np.float64] = np.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+        return chosen
+
+    return Choice(_at(shards, index), taken(batch), taken(most), n, np.count_nonzero(feasible, axis=-1), best)
 
 
 @dataclass(frozen=True)
@@ -163,12 +172,13 @@ class _Scene:
             batch,
             self.load.prompt_tokens,
             self.load.output_tokens,
-            with_rows=False,
+            with_rows=np.size(batch) > _FEW_CELLS,
         )
 
     def wanted_batch(self, shards: Shard, most: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sequences decoding at once: as given, as the request rate needs, or the most that fit."""
-        given = np.where(np.isnan(self.load.batch), most, self.load.batch)
+        unknown = np.isnan(self.load.batch)
+        given = np.where(unknown, most, self.load.batch) if np.any(unknown) else self.load.batch
         if np.all(np.isnan(self.load.request_rate)):
             return given
         return np.where(np.isnan(self.load.request_rate), given, self.batch_for_rate(shards))
@@ -212,7 +222,7 @@ class _Scene:
             return merit, None
 
         def least(times: Floats) -> NDArray[np.float64]:
-            best: NDArray[np.float64] = np.min(np.where(feasible, times, np.inf), axis=1)
+            best: NDArray[np.float64] = np.min(np.where(feasible, times, np.inf), axis=-1)
             return best
 
         groups = np.asarray(shards.groups)

@@ -275,7 +275,7 @@ def _write(table: Any, out: Path) -> None:  # noqa: ANN401
         else:
             table.to_parquet(out, index=False)
     except ImportError:
-        raise InputError("Parquet needs pyarrow: install the extra 'parquet', or write .csv.") from None
+        raise InputError("Parquet needs pyarrow: pip install 'roofline[parquet]', or write .csv.") from None
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror or error}.") from None
     typer.echo(f"{len(table):,} rows in {out}")

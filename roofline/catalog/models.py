@@ -108,6 +108,8 @@ def _hub_model(ref: str) -> ModelSpec:
     """A model of the Hub; where there is no Hub or no such repository, an unknown id like any other."""
     from roofline.adapters import hub  # on use: the library imports fast
 
+    if hub.looks_like_repository(ref) and not hub.is_installed():
+        raise UnknownIdError("models", ref, model_ids(), hub.NEEDED)
     if not (hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable()):
         raise UnknownIdError("models", ref, model_ids())
     try:

@@ -15,7 +15,7 @@ AS_STORED = "stored"
 BAND_PERCENTILE = 90.0
 """Percentile from which a promise is held at the slow end of the prediction band: its 90th percentile."""
 
-Seconds = Annotated[float, Field(gt=0, le=1e9)]
+Seconds = Annotated[float, Field(ge=1e-9, le=1e9)]
 
 
 class SearchQuery(Question):
@@ -28,11 +28,11 @@ class SearchQuery(Question):
     output_tokens: Tokens = 1024
     ttft_s: Seconds | None = Field(default=None, description="longest prefill of a prompt, without queueing")
     tpot_s: Seconds | None = Field(default=None, description="longest time per output token under load")
-    tokens_per_s_per_user: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="instead of TPOT")
+    tokens_per_s_per_user: Annotated[float, Field(ge=1e-9, le=1e9)] | None = Field(default=None, description="instead of TPOT")
     percentile: Annotated[float, Field(ge=0, lt=100)] | None = Field(
         default=None, description="90 and above: held at the slow end of the prediction band; else as expected"
     )
-    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="requests per second in all")
+    request_rate: Annotated[float, Field(ge=1e-9, le=1e9)] | None = Field(default=None, description="requests per second in all")
     concurrency: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="requests in flight in all, each followed by the next"
     )

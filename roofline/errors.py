@@ -28,16 +28,16 @@ class InputError(RooflineError):
 
 
 class UnknownIdError(InputError):
-    """No entry has this id; the nearest ids are named."""
+    """No entry has this id; the nearest ids are named, and what else may help."""
 
-    def __init__(self, kind: str, given: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, given: str, known: Iterable[str], advice: str = "") -> None:
         ids = list(known)
         self.nearest = nearest_ids(given, ids)
         shown = given if len(given) <= 60 else f"{given[:57]}..."
         hint = f"nearest: {', '.join(self.nearest)}"
         if not self.nearest:
             hint = f"there are {', '.join(ids)}" if len(ids) <= 20 else f"list them with 'roofline catalog {kind}'"
-        super().__init__(f"no {kind.removesuffix('s')} called {shown!r}; {hint}.")
+        super().__init__(f"no {kind.removesuffix('s')} called {shown!r}; {hint}{advice and f'; {advice}'}.")
 
 
 class MissingFactError(InputError):

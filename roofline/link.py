@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
 
-from roofline.adapters.files import CONFIGURATION_NAME, read_json
+from roofline.adapters.files import CONFIGURATION_NAME, is_folder, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
 from roofline.catalog.boxes import box_id, host_cpu, load_box
@@ -201,7 +201,7 @@ def _portable_model(ref: str) -> str:
     if is_inline(ref) or catalogue_model_id(ref) is not None:
         return ref
     path = Path(ref)
-    file = path / CONFIGURATION_NAME if path.is_dir() else path
+    file = path / CONFIGURATION_NAME if is_folder(path) else path
     name = file.parent.name if file.name == CONFIGURATION_NAME else file.stem
     return pack({**read_json(file), "name": name})
 
@@ -337,9 +337,9 @@ def read_scenario(path: Path) -> Scenario:
         values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LinkError(f"{path} cannot be read: {error.strerror}.") from None
-    except (YAMLError, UnicodeDecodeError):
+    except (YAMLError, ValueError, LookupError, RecursionError):
         raise LinkError(f"{path.name} is not plain YAML: write one 'field: value' a line.") from None
-    if not isinstance(values, dict):
+    if not (isinstance(values, dict) and all(isinstance(key, str) for key in values)):
         raise LinkError(f"{path.name} holds no fields: write one 'field: value' a line, such as 'model: llama-3.1-8b'.")
     return Scenario.model_validate(values)
 

@@ -40,9 +40,9 @@ def load_model_file(path: str | Path) -> ModelSpec:
         found, stored = found.parent, found
         if not (found / CONFIGURATION_NAME).is_file():
             raise InputError(f"{stored.name!r} needs the model's {CONFIGURATION_NAME} in the same folder.")
-    elif found.is_dir():
+    elif is_folder(found):
         stored = next((found / name for name in (INDEX_NAME, SINGLE_NAME) if (found / name).is_file()), None)
-    model = _configured(found / CONFIGURATION_NAME if found.is_dir() else found, str(path))
+    model = _configured(found / CONFIGURATION_NAME if is_folder(found) else found, str(path))
     return model if stored is None else with_stored_files(model, stored_files(stored))
 
 
@@ -54,6 +54,14 @@ def _configured(found: Path, source: str) -> ModelSpec:
         config = {**config, "quantization_config": read_json(beside)}
     name = found.parent.name if found.name == CONFIGURATION_NAME else found.stem
     return model_from_configuration(config, id=name or found.stem, source=source)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether this is a folder; a name too odd for the file system is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def read_json(path: Path) -> dict[str, object]:

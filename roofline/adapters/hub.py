@@ -24,6 +24,7 @@ from roofline.specs.model import ModelSpec
 DEFAULT_ENDPOINT = "https://huggingface.co"
 REPOSITORY = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
 TRUE_WORDS = ("1", "ON", "YES", "TRUE")
+NEEDED = "models of the Hub need huggingface_hub: pip install 'roofline[hub]'"
 TIMEOUT_S = 5.0
 """Longest wait for one answer of the Hub."""
 PROBE_S = 0.4
@@ -43,9 +44,14 @@ def looks_like_repository(ref: str) -> bool:
     return REPOSITORY.match(ref) is not None and ".." not in ref and "--" not in ref
 
 
+def is_installed() -> bool:
+    """Whether the extra is there."""
+    return find_spec("huggingface_hub") is not None
+
+
 def is_available() -> bool:
     """Whether huggingface_hub is installed and may use the network."""
-    return find_spec("huggingface_hub") is not None and not _offline()
+    return is_installed() and not _offline()
 
 
 def _offline() -> bool:
@@ -99,8 +105,8 @@ def model_from_hub(repo_id: str, revision: str | None = None) -> ModelSpec:
     """
     if not looks_like_repository(repo_id):
         raise HubError(f"{repo_id[:60]!r} is no repository id: it must look like 'organisation/name'.")
-    if find_spec("huggingface_hub") is None:
-        raise HubError("Models of the Hub need huggingface_hub; install the extra: pip install 'roofline[hub]'.")
+    if not is_installed():
+        raise HubError(f"{NEEDED}.")
     local = _offline() or not is_reachable(TIMEOUT_S)
     found = _fetched(repo_id, CONFIGURATION_NAME, revision, MAX_FILE_BYTES, local=local)
     if found is None:

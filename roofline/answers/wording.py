@@ -47,7 +47,7 @@ def sentence(
         return not_carried(found, scenario, memory, sustained)
     step, bound, longest = float(decode.expected_s), shares[0].bound, shares[0].seconds
     noun, takes = _NOUN[bound], _TAKES[bound]
-    if bound == "host" and found.box is not None:
+    if bound == "host" and any(part.tier != "device" for part in found.machine.segments):
         noun, takes = "host memory", f"go into what {_on_host(found)}"
     text = f"Decode is bound by {noun}: {duration(longest)} of {duration(step)} a step {takes}."
     if sustained is not None:

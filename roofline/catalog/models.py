@@ -13,7 +13,7 @@ from pathlib import Path
 from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.files import load_model_file
 from roofline.adapters.inline import is_inline, unpack
-from roofline.errors import UnknownIdError
+from roofline.errors import InputError, UnknownIdError
 from roofline.specs.base import printable
 from roofline.specs.model import ModelSpec
 
@@ -99,8 +99,15 @@ def load_model(ref: str) -> ModelSpec:
     if found is not None:
         return _entry_model(found)
     if _is_path(ref):
-        return load_model_file(ref)
+        return _file_model(ref)
     return _hub_model(ref)
+
+
+def _file_model(ref: str) -> ModelSpec:
+    try:
+        return load_model_file(ref)
+    except OSError as error:
+        raise InputError(f"{printable(ref, 60)!r} cannot be read: {error.strerror}.") from None
 
 
 @lru_cache(maxsize=64)
@@ -108,6 +115,8 @@ def _hub_model(ref: str) -> ModelSpec:
     """A model of the Hub; where there is no Hub or no such repository, an unknown id like any other."""
     from roofline.adapters import hub  # on use: the library imports fast
 
+    if hub.looks_like_repository(ref) and not hub.is_installed():
+        raise UnknownIdError("models", ref, model_ids(), hub.NEEDED)
     if not (hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable()):
         raise UnknownIdError("models", ref, model_ids())
     try:

@@ -16,11 +16,13 @@ from roofline.performance.structure import Structure
 from roofline.units import Floats
 
 _ROUNDS = 100
-_MOST_SEQUENCES = 1e9
+_MOST_SEQUENCES = 1e13
 _FEW_CELLS = 4096
 """Loads times plans up to which prefill and decode are quicker in one pass: beyond, each only where it differs."""
 _TIE = 1e-9
 """Plans whose rates differ by less than this share count as equal: the one with fewer tensor ways is taken."""
+_ROUNDING = 1e-12
+"""A request rate that is over what a system keeps up with by less than this share is that rate, rounded."""
 
 
 def falling_root(
@@ -190,11 +192,11 @@ class _Scene:
         with ``n`` the tokens a step yields and ``T`` the prefill time of one prompt over all groups. Infinite where no batch
         keeps up.
         """
-        load = self.load
+        load, rate = self.load, self.load.request_rate * (1.0 - _ROUNDING)
         prompt_s = 0.0 if self.alone else self.service(shards, 1.0).expected_prompt_s / shards.groups
-        left = 1.0 - load.request_rate * prompt_s
+        left = 1.0 - rate * prompt_s
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
-        steps = load.request_rate * load.output_tokens / self.structure.shortcuts.tokens_per_step / np.maximum(left, _TIE)
+        steps = rate * load.output_tokens / self.structure.shortcuts.tokens_per_step / np.maximum(left, _TIE)
 
         def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
             step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s

@@ -19,7 +19,7 @@ class Region(Frozen):
     """A part of the world with machines of its own."""
 
     name: Annotated[str, Field(min_length=1, max_length=30, pattern=r"^[^:,]+$")]
-    share: Annotated[float, Field(gt=0, le=1)] = Field(description="of all users")
+    share: Annotated[float, Field(ge=1e-9, le=1)] = Field(description="of all users")
     utc_offset_h: Annotated[float, Field(ge=-12, le=14)] = 0.0
     round_trip_s: Annotated[float, Field(ge=0, le=10)] = 0.05
 
@@ -32,7 +32,7 @@ class Mixed(Frozen):
     """Other hardware that carries a share of the calls."""
 
     hardware: Reference = Field(description="with its count of devices per replica, such as 8xmi300x")
-    share: Annotated[float, Field(gt=0, le=1)]
+    share: Annotated[float, Field(ge=1e-9, le=1)]
 
     def __str__(self) -> str:
         """As ``hardware:share``."""
@@ -72,7 +72,7 @@ class FleetScenario(Frozen):
         description="one copy of the model with its machines; lengths it states are those of a call, others are assumed"
     )
     weekly_users: Annotated[int, Field(ge=1, le=100_000_000_000)] | None = None
-    messages: Annotated[float, Field(gt=0, le=1e5)] | None = Field(default=None, description="per weekly user and day")
+    messages: Annotated[float, Field(ge=1e-6, le=1e5)] | None = Field(default=None, description="per weekly user and day")
     agent_share: _Share | None = Field(default=None, description="of messages that start an agent task")
     agent_calls: Annotated[float, Field(ge=1, le=1e5)] | None = Field(default=None, description="model calls of an agent task")
     result_hit: Annotated[float, Field(ge=0, lt=1)] | None = Field(
@@ -83,15 +83,17 @@ class FleetScenario(Frozen):
     small_share: _Share | None = Field(default=None, description="of calls that the small model answers")
     peak: Annotated[float, Field(ge=1, lt=24)] | None = Field(default=None, description="busiest hour over the mean, in a region")
     burst: Annotated[float, Field(ge=1, le=100)] | None = Field(default=None, description="busiest minutes over the busiest hour")
-    busy: Annotated[float, Field(gt=0, le=1)] | None = Field(
+    busy: Annotated[float, Field(ge=1e-6, le=1)] | None = Field(
         default=None, description="share of a replica's time used at the worst"
     )
     spares: Annotated[int, Field(ge=0, le=10_000)] | None = Field(
         default=None, description="replicas more than needed, per region"
     )
-    speed: Annotated[float, Field(gt=0, le=1e6)] | None = Field(default=None, description="tokens a second that each user gets")
-    rack_kw: Annotated[float, Field(gt=0, le=1e5)] | None = Field(default=None, description="power of a rack")
-    power_budget_w: Annotated[float, Field(gt=0, le=1e13)] | None = Field(
+    speed: Annotated[float, Field(ge=1e-6, le=1e6)] | None = Field(
+        default=None, description="tokens a second that each user gets"
+    )
+    rack_kw: Annotated[float, Field(ge=1e-3, le=1e5)] | None = Field(default=None, description="power of a rack")
+    power_budget_w: Annotated[float, Field(ge=1e-3, le=1e13)] | None = Field(
         default=None, description="most power there is, facility included"
     )
     regions: _Regions = WORLD

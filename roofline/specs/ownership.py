@@ -43,7 +43,7 @@ class Ownership(Frozen):
     life_years: Annotated[float, Field(ge=0.1, le=50)] | None = None
     residual_frac: _Frac | None = Field(default=None, description="what is left at the end of life, as a share of the outlay")
     capital_frac: _Frac | None = Field(default=None, description="cost of capital, a year")
-    power_w: Annotated[float, Field(gt=0, le=1e6)] | None = Field(default=None, description="what one device draws")
+    power_w: Annotated[float, Field(ge=1e-3, le=1e6)] | None = Field(default=None, description="what one device draws")
     host_w: Annotated[float, Field(ge=0, le=1e6)] | None = Field(default=None, description="what its share of the server draws")
     pue: Annotated[float, Field(ge=1, le=5)] | None = None
     usd_per_kwh: Annotated[float, Field(ge=0, le=100)] | None = None

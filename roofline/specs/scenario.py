@@ -95,7 +95,7 @@ class Scenario(Question):
     adapters: Adapters | None = Field(
         default=None, description="low-rank adapters held beside the weights, such as 8x16: eight of rank 16"
     )
-    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+    request_rate: Annotated[float, Field(ge=1e-9, le=1e9)] | None = Field(
         default=None, description="requests per second, instead of a batch"
     )
     batching_window_s: Annotated[float, Field(ge=0, le=3600)] = Field(
@@ -119,7 +119,7 @@ class Scenario(Question):
     engine: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         default="auto", description="engine profile; auto: by device"
     )
-    memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
+    memory_gib: Annotated[float, Field(ge=1e-3, le=1e7)] | None = Field(
         default=None, description="memory fitted to one device, where it is the buyer's choice, GiB"
     )
     usd_per_device_hour: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
@@ -137,10 +137,10 @@ class Scenario(Question):
         default="none", description="what host memory holds: none, layers, layers:N, experts, experts:SHARE, cache or auto"
     )
     host: Reference | None = Field(default=None, description="CPU of the host, with its sockets; None: a usual one")
-    host_memory_gib: Annotated[float, Field(gt=0, le=1e7)] | None = Field(
+    host_memory_gib: Annotated[float, Field(ge=1e-3, le=1e7)] | None = Field(
         default=None, description="memory of the host, GiB; None: the most its CPU takes"
     )
-    disk_gb_per_s: Annotated[float, Field(gt=0, le=1e5)] | None = Field(
+    disk_gb_per_s: Annotated[float, Field(ge=1e-6, le=1e5)] | None = Field(
         default=None, description="rate at which weights beyond host memory are read in every step, GB/s; None: they must fit"
     )
 

@@ -18,7 +18,7 @@ BAND_PERCENTILE = 90.0
 
 PriceBasis = Literal["market", "rental", "owned"]
 """What hardware is paid by: rental quotes and, where there are none, owning; rental quotes alone; owning alone."""
-Seconds = Annotated[float, Field(gt=0, le=1e9)]
+Seconds = Annotated[float, Field(ge=1e-9, le=1e9)]
 
 
 class SearchQuery(Question):
@@ -33,12 +33,12 @@ class SearchQuery(Question):
         default=None, description="longest prefill of a prompt; at a request rate and a percentile, with its wait"
     )
     tpot_s: Seconds | None = Field(default=None, description="longest time per output token under load")
-    tokens_per_s_per_user: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="instead of TPOT")
+    tokens_per_s_per_user: Annotated[float, Field(ge=1e-9, le=1e9)] | None = Field(default=None, description="instead of TPOT")
     percentile: Annotated[float, Field(ge=0, lt=100)] | None = Field(
         default=None,
         description="of arrivals that TTFT with its wait holds for; from 90 also held at the slow end of the prediction band",
     )
-    request_rate: Annotated[float, Field(gt=0, le=1e9)] | None = Field(default=None, description="requests per second in all")
+    request_rate: Annotated[float, Field(ge=1e-9, le=1e9)] | None = Field(default=None, description="requests per second in all")
     concurrency: Annotated[int, Field(ge=1, le=100_000_000)] | None = Field(
         default=None, description="requests in flight in all, each followed by the next"
     )

@@ -127,7 +127,7 @@ def test_a_fleet_that_cannot_be_says_why() -> None:
     ("given", "word"),
     [
         ({"weekly_users": 0}, "at least 1"),
-        ({"busy": 0}, "above 0"),
+        ({"busy": 0}, "at least 1e-06"),
         ({"peak": 0.5}, "at least 1"),
         ({"regions": "us:0.5:-6"}, "add up to 0.5"),
         ({"regions": "us"}, "of the form"),

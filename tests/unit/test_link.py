@@ -42,7 +42,7 @@ def test_only_what_differs_is_written() -> None:
         ("in", "99999999999", "at most 10,000,000"),
         ("util", "nan", "finite"),
         ("usd", "inf", "finite"),
-        ("rate", "-1", "above 0"),
+        ("rate", "-1", "at least 1e-09"),
         ("adp", "perhaps", "yes or no"),
         ("model", "", "empty"),
     ],

@@ -175,7 +175,7 @@ def test_announced_parts_are_left_out_unless_asked_for() -> None:
     [
         ({"hardware": ()}, "the list is empty"),
         ({"hardware": ("8xh100-sxm",)}, "write h100-sxm without one"),
-        ({"ttft_s": 0.0}, "ttft_s must be above 0"),
+        ({"ttft_s": 0.0}, "ttft_s must be at least 1e-09"),
         ({"request_rate": 1.0, "concurrency": 2}, "not both"),
         ({"tpot_s": 1.0, "tokens_per_s_per_user": 2.0}, "not both"),
         ({"percentile": 100.0}, "percentile"),

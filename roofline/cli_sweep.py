@@ -121,7 +121,7 @@ def _dask_client(address: str) -> Any:  # noqa: ANN401
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:
-        raise InputError("--dask needs dask.distributed: install the extra 'dask'.") from None
+        raise InputError("--dask needs dask.distributed: pip install 'roofline[dask]'.") from None
     try:
         return distributed.Client(address, timeout=10)
     except (OSError, ValueError) as error:

@@ -178,7 +178,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InputError("Parquet needs pyarrow: install the extra 'parquet', or write .csv.") from None
+        raise InputError("Parquet needs pyarrow: pip install 'roofline[parquet]', or write .csv.") from None
     return pa, pq
 
 

@@ -87,7 +87,7 @@ def test_experts_in_host_memory_are_laid_open_without_the_comparison() -> None:
 
 
 def test_a_scenario_without_an_answer_is_refused_like_anywhere() -> None:
-    app = opened(ep="7")
+    app = opened(ep="300")
     assert not app.exception
     assert "No answer for this" in html(app)
     assert "Let the program choose the plan" in [b.label for b in app.button]

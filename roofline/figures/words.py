@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from roofline.answers.report import Bound
-from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, duration, significant, with_prefix
+from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, TERA, duration, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": "compute",
@@ -59,14 +59,16 @@ def sig(value: object, digits: int = 3) -> str:
 def axis_number(value: float) -> str:
     """A tick: a short number with a letter for thousands.
 
-    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(2e9)
-    ('0.3', '300', '10k', '2bn')
+    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(2e9), axis_number(1e12)
+    ('0.3', '300', '10k', '2bn', '1,000bn')
     """
     if value < KILO:
         return f"{value:g}"
     if value < MEGA:
         return f"{value / KILO:.3g}k"
-    return f"{value / MEGA:.3g}M" if value < GIGA else f"{value / GIGA:.3g}bn"
+    if value < GIGA:
+        return f"{value / MEGA:.3g}M"
+    return f"{value / GIGA:.3g}bn" if value < TERA else f"{value / GIGA:,.0f}bn"
 
 
 def count_tick(value: float) -> str:

@@ -19,13 +19,11 @@ from roofline import link as links
 from roofline.answers.catalogs import catalog_json, formula_json
 from roofline.answers.evaluate import evaluate
 from roofline.answers.formulary import load_formula
-from roofline.answers.inverse import Wish, solved
 from roofline.answers.measure import measure as measure_here
 from roofline.answers.measure import measurement_json, write_entry
 from roofline.answers.refit import refit as refit_rows
 from roofline.answers.refit import refit_json
-from roofline.answers.search import search as search_for
-from roofline.answers.serialise import hardware_json, plain, report_json, search_json, solved_json, validation_json
+from roofline.answers.serialise import hardware_json, plain, report_json, validation_json
 from roofline.answers.sweep import sweep as sweep_table
 from roofline.answers.validation import validate as compare_all
 from roofline.catalog.hardware import load_hardware
@@ -36,20 +34,18 @@ from roofline.cli_advice import add_advice
 from roofline.cli_compare import add_compare
 from roofline.cli_money import add_commands
 from roofline.cli_reasons import add_reasons
+from roofline.cli_search import add_search, listed
 from roofline.cli_sweep import ProgressLine, check_out, is_folder, write_file, write_folder
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted, total
-from roofline.specs.search import SearchQuery
 from roofline.texts import (
     estimate_text,
     formula_text,
     hardware_text,
     measure_text,
     model_text,
-    search_text,
-    solved_text,
     table_text,
     validation_text,
 )
@@ -248,7 +244,7 @@ def sweep(
         if input_tokens is not None:
             raise InputError("--context and --input-tokens are the same: give one.")
         given["input_tokens"] = context
-    lists = {key: _parts(str(value)) for key, value in given.items()}
+    lists = {key: listed(str(value)) for key, value in given.items()}
     empty = [key for key, parts in lists.items() if not parts]
     if empty:
         raise InputError(f"--{empty[0].replace('_', '-')} has no values.")
@@ -365,45 +361,6 @@ def _assigned(text: str) -> tuple[str, float]:
         raise InputError(f"{shown!r} is not an input: give key=number, such as n_experts=256.") from None
 
 
-Promised = Annotated[Number, typer.Option("--ttft", help="Longest time to first token, seconds.")]
-Paced = Annotated[Number, typer.Option("--tpot", help="Longest time per output token, seconds.")]
-
-
-@app.command()
-def search(
-    model: Annotated[str, typer.Option(help="Catalogue id or path.")],
-    hardware: Annotated[Text, typer.Option(help="One or more, with commas; default: the whole catalogue.")] = None,
-    ttft_s: Promised = None,
-    tpot_s: Paced = None,
-    tokens_per_s_per_user: Annotated[Number, typer.Option(help="Instead of --tpot.")] = None,
-    percentile: Annotated[
-        Number, typer.Option(help="At a rate, TTFT has its wait at it; 90 and above: held at the slow end of the band.")
-    ] = None,
-    request_rate: Annotated[Number, typer.Option(help="Requests per second in all.")] = None,
-    concurrency: Annotated[Whole, typer.Option(help="Requests in flight in all, instead of a rate.")] = None,
-    input_tokens: Whole = None,
-    output_tokens: Whole = None,
-    weights: Annotated[Text, typer.Option(help="Formats to try, 'stored' among them.")] = None,
-    kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
-    engine: Annotated[Text, typer.Option(help="Engine profile; default: by device.")] = None,
-    usd_per_device_hour: Annotated[Number, typer.Option(help="Your price; default: the market's.")] = None,
-    price: Annotated[Text, typer.Option(help="rental, owned, or market: rental quotes, else owned.")] = None,
-    most_devices: Annotated[Whole, typer.Option(help="Of one replica; default 256.")] = None,
-    announced: Annotated[bool, typer.Option("--announced", help="Include parts that are not shipping.")] = False,
-    top: Annotated[Whole, typer.Option(help="Deployments to name; default 20.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """The cheapest deployments that keep a promise, the frontier of speed against cost, and why the others lost."""
-    given = {key: value for key, value in locals().items() if key != "as_json" and value is not None}
-    lists = {key: tuple(_parts(given[key])) for key in ("hardware", "weights") if key in given}
-    _answer(search_json(search_for(SearchQuery.model_validate({**given, **lists})), _link_of), as_json, search_text)
-
-
-def _parts(text: str) -> list[str]:
-    """A list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _link_of(scenario: Scenario) -> str | None:
     """The link of a scenario, where it can be one."""
     try:
@@ -413,32 +370,7 @@ def _link_of(scenario: Scenario) -> str | None:
 
 
 add_advice(app, _answer, _link_of)
-
-
-@app.command()
-def solve(
-    question: Annotated[str, typer.Argument(help="batch, context, devices, bandwidth or price.")],
-    model: Annotated[str, typer.Option(help="Catalogue id or path.")],
-    hardware: Annotated[str, typer.Option(help="Catalogue id or YAML file; '16xh100-sxm' sets the device count.")],
-    devices: Whole = None,
-    weights: Text = None,
-    kv_cache: Annotated[Text, typer.Option("--kv-cache")] = None,
-    input_tokens: Whole = None,
-    output_tokens: Whole = None,
-    batch: Annotated[Whole, typer.Option(help="Sequences decoding at once; for devices, requests in flight.")] = None,
-    engine: Text = None,
-    utilisation: Number = None,
-    ttft_s: Promised = None,
-    tpot_s: Paced = None,
-    input_usd: Annotated[Number, typer.Option(help="API price of a million input tokens.")] = None,
-    output_usd: Annotated[Number, typer.Option(help="API price of a million output tokens.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """The question turned round: the batch, context, devices, bandwidth or price that meets a wish."""
-    wishes = ("question", "ttft_s", "tpot_s", "input_usd", "output_usd", "as_json")
-    given = {key: value for key, value in locals().items() if key not in (*wishes, "wishes") and value is not None}
-    asked = Wish(Scenario.model_validate(given), ttft_s, tpot_s, input_usd, output_usd)
-    _answer(solved_json(solved(question, asked), _link_of), as_json, solved_text)
+add_search(app, _answer, _link_of)
 
 
 def main() -> None:

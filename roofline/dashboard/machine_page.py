@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from roofline.answers.advisor import MachineAdvice, machine_advice
@@ -88,25 +90,22 @@ def _runs_table(found: MachineAdvice, values: Values, frame: Frame) -> None:
     if not shown:
         st.html(f'<p class="rf-answer">{esc(words.NOTHING_SHOWN)}</p>')
     else:
-        table = tables.runs_frame(shown)
-        chosen = st.dataframe(
-            table,
-            hide_index=True,
-            key="mine_runs",
-            on_select="rerun",
-            selection_mode="single-row",
-            column_config=tables.columns(table),
-            height=420,
-            alt=f"{len(shown)} rows, the largest model first. {found.sentence}",
-        )
-        rows = [row for row in chosen.selection.rows if row < len(shown)]
-        run = shown[rows[0] if rows else 0]
+        alt = f"{len(shown)} rows, the largest model first. {found.sentence}"
+        run = shown[_chosen_row(tables.runs_frame(shown), "mine_runs", alt)]
         st.html(heading(f"{run.model_name}, weights {run.weights}", level=3) + words.run_html(run))
         use_row.buttons(run.scenario, frame, "mine")
     with st.container(horizontal=True):
         csv, whole = partial(tables.runs_csv, found), partial(tables.runs_bytes, found)
         st.download_button("Download CSV", csv, "my-machine.csv", "text/csv", on_click="ignore")
         st.download_button("Download JSON", whole, "my-machine.json", "application/json", on_click="ignore")
+
+
+def _chosen_row(table: pd.DataFrame, key: str, alt: str) -> int:
+    """A table to choose from, and the row chosen: the first until there is one."""
+    options: dict[str, Any] = {"hide_index": True, "column_config": tables.columns(table), "height": 420}
+    chosen = st.dataframe(table, key=key, on_select="rerun", selection_mode="single-row", alt=alt, **options)
+    rows = [row for row in chosen.selection.rows if row < len(table)]
+    return rows[0] if rows else 0
 
 
 def _measure() -> None:
@@ -139,19 +138,8 @@ def _buy(values: Values, frame: Frame) -> None:
 def _offers_table(found: PurchaseAdvice, values: Values, frame: Frame) -> None:
     shown = found.offers if values["every"] or not found.best else found.best
     st.html(heading("Machines", words.BUY_KEY))
-    table = tables.offers_frame(shown)
-    chosen = st.dataframe(
-        table,
-        hide_index=True,
-        key="mine_offers",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=tables.columns(table),
-        height=420,
-        alt=f"{len(shown)} machines, cheapest first. {found.sentence}",
-    )
-    rows = [row for row in chosen.selection.rows if row < len(shown)]
-    offer = shown[rows[0] if rows else 0]
+    alt = f"{len(shown)} machines, cheapest first. {found.sentence}"
+    offer = shown[_chosen_row(tables.offers_frame(shown), "mine_offers", alt)]
     st.html(heading(f"{offer.devices:,} × {offer.hardware_name}, weights {offer.weights}", level=3) + words.offer_html(offer))
     use_row.buttons(offer.scenario, frame, "mine_buy")
     with st.container(horizontal=True):

@@ -17,21 +17,22 @@ from roofline.dashboard import (
     stories_page,
 )
 from roofline.dashboard.shell import Sheet, show
+from roofline.language import later
 
 st.set_page_config(page_title="Roofline", page_icon="📈", layout="wide", initial_sidebar_state=320)
 show(
     (
-        Sheet("Calculator", "", calculator.draw),
-        Sheet("Compare", "compare", compare_page.draw),
-        Sheet("Find hardware", "find", find_page.draw),
-        Sheet("My machine", "machine", machine_page.draw),
-        Sheet("Cost", "cost", cost_page.draw),
-        Sheet("Fleet", "fleet", fleet_page.draw),
-        Sheet("Dense and experts", "experts", experts_page.draw),
-        Sheet("Model", "model", model_page.draw),
-        Sheet("Stories", "stories", stories_page.draw),
-        Sheet("Accuracy", "accuracy", accuracy_page.draw),
-        Sheet("Catalogue", "catalogue", catalogue_page.draw),
-        Sheet("Formulas", "formulas", formulas_page.draw),
+        Sheet(later("Calculator"), "", calculator.draw),
+        Sheet(later("Compare"), "compare", compare_page.draw),
+        Sheet(later("Find hardware"), "find", find_page.draw),
+        Sheet(later("My machine"), "machine", machine_page.draw),
+        Sheet(later("Cost"), "cost", cost_page.draw),
+        Sheet(later("Fleet"), "fleet", fleet_page.draw),
+        Sheet(later("Dense and experts"), "experts", experts_page.draw),
+        Sheet(later("Model"), "model", model_page.draw),
+        Sheet(later("Stories"), "stories", stories_page.draw),
+        Sheet(later("Accuracy"), "accuracy", accuracy_page.draw),
+        Sheet(later("Catalogue"), "catalogue", catalogue_page.draw),
+        Sheet(later("Formulas"), "formulas", formulas_page.draw),
     )
 )

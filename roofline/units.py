@@ -8,6 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.language import localised
+
 Floats = float | NDArray[np.float64]
 """A scalar or an array that broadcasts: the only numeric type inside the library."""
 
@@ -72,9 +74,9 @@ def significant(value: float, digits: int = 3) -> str:
     exponent = int(np.floor(log10(abs(value))))
     rounded = round(value, digits - 1 - exponent)
     if abs(rounded) >= 10 ** (digits - 1):
-        return f"{rounded:,.0f}"
+        return localised(f"{rounded:,.0f}")
     decimals = max(0, digits - 1 - int(np.floor(log10(abs(rounded)))))
-    return f"{rounded:,.{decimals}f}" if abs(rounded) >= MILLI / 10 else f"{rounded:.{digits - 1}e}"
+    return localised(f"{rounded:,.{decimals}f}" if abs(rounded) >= MILLI / 10 else f"{rounded:.{digits - 1}e}")
 
 
 def with_prefix(value: float, unit: str, digits: int = 3) -> str:

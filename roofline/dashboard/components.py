@@ -1,17 +1,18 @@
-"""Two small parts that need the browser: a button that copies the address, and a watch on light and dark."""
+"""Two small parts that need the browser: a button that copies the address; light or dark watched and the language named."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from roofline.figures.theme import Mode
+from roofline.language import tr
 
 _LINK_HTML = """
 <div class="row">
-  <button type="button" class="change">Change</button>
-  <button type="button" class="copy">Copy link</button>
+  <button type="button" class="change"></button>
+  <button type="button" class="copy"></button>
   <span class="status" role="status" aria-live="polite"></span>
-  <input class="link" aria-label="Link to this page" readonly hidden>
+  <input class="link" readonly hidden>
 </div>
 """
 _LINK_CSS = """
@@ -26,18 +27,22 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 @media (max-width: 767px) { .change { display: inline-block; } .row { justify-content: flex-start; } .status { order: 0; } }
 """
 _LINK_JS = """
-export default function ({ parentElement }) {
+export default function ({ data, parentElement }) {
   const find = (selector) => parentElement.querySelector(selector);
+  const { words } = data;
+  find('.change').textContent = words.change;
+  find('.copy').textContent = words.copy;
+  find('.link').setAttribute('aria-label', words.link);
   const status = find('.status'), field = find('.link');
   const say = (text) => { status.textContent = text; setTimeout(() => { status.textContent = ''; }, 2500); };
   const show = () => { field.hidden = false; field.value = location.href; field.focus(); field.select(); };
   find('.copy').onclick = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      say('Copied');
+      say(words.copied);
     } catch {
       show();
-      if (document.execCommand('copy')) { field.hidden = true; say('Copied'); } else { say('Press Ctrl+C'); }
+      if (document.execCommand('copy')) { field.hidden = true; say(words.copied); } else { say(words.press); }
     }
   };
   find('.change').onclick = () => {
@@ -52,6 +57,7 @@ export default function ({ data, setTriggerValue }) {
     const parts = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/[\\d.]+/g).map(Number);
     return parts[0] + parts[1] + parts[2] < 384 ? 'dark' : 'light';
   };
+  document.documentElement.lang = data.language;
   let told = data.mode;
   const check = () => {
     const now = mode();
@@ -69,9 +75,16 @@ _theme_watch = st.components.v2.component("roofline_theme", js=_THEME_JS)
 
 def link_button() -> None:
     """Copy the address; on a phone also a way to the controls."""
-    _link_button(key="link_button", width="content")
+    words = {
+        "change": tr("Change"),
+        "copy": tr("Copy link"),
+        "link": tr("Link to this page"),
+        "copied": tr("Copied"),
+        "press": tr("Press Ctrl+C"),
+    }
+    _link_button(key="link_button", data={"words": words}, width="content")
 
 
-def watch_theme(mode: Mode) -> None:
-    """Run again when the person or the system switches between light and dark."""
-    _theme_watch(key="theme_watch", data={"mode": mode}, height=1, on_mode_change=lambda: None)
+def watch_theme(mode: Mode, language: str) -> None:
+    """Run again when the person or the system switches between light and dark; tell screen readers the language."""
+    _theme_watch(key="theme_watch", data={"mode": mode, "language": language}, height=1, on_mode_change=lambda: None)

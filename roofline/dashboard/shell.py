@@ -22,9 +22,10 @@ from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import count_of, esc, notice, scenario_parts
 from roofline.errors import PlanError, RooflineError
 from roofline.figures.theme import Look, Mode
+from roofline.language import chosen, later, tr, use
 from roofline.specs.scenario import Scenario
 
-FAULT = "Something went wrong on our side; your inputs are kept."
+FAULT = later("Something went wrong on our side; your inputs are kept.")
 
 
 class FaultError(Exception):
@@ -58,6 +59,7 @@ class Sheet:
 
 def show(sheets: Sequence[Sheet]) -> None:
     """Draw one run: the controls and the menu, then the page chosen in it."""
+    use(state.language())
 
     def drawn(sheet: Sheet) -> Callable[[], None]:
         def page() -> None:
@@ -67,15 +69,15 @@ def show(sheets: Sequence[Sheet]) -> None:
         return page
 
     pages = {
-        sheet.title: st.Page(drawn(sheet), title=sheet.title, url_path=sheet.path or "calculator", default=not sheet.path)
+        sheet.title: st.Page(drawn(sheet), title=tr(sheet.title), url_path=sheet.path or "calculator", default=not sheet.path)
         for sheet in sheets
     }
     current = st.navigation(list(pages.values()), position="hidden")
     look = _look()
     st.html(style_block(look.mode))
-    watch_theme(look.mode)
+    watch_theme(look.mode, chosen())
     with guarded():
-        frame = _frame(look, pages, current.title)
+        frame = _frame(look, pages, next(name for name, page in pages.items() if page is current))
         current.run()
 
 
@@ -92,7 +94,8 @@ def guarded() -> Iterator[None]:
 def fault_html(query: dict[str, str]) -> str:
     """Our own words for what nobody foresaw, with the link of the question."""
     address = f"?{urlencode(query)}"
-    return notice(FAULT, f'<a href="{esc(address)}" target="_self">The link to this question</a> holds every input of yours.')
+    link = f'<a href="{esc(address)}" target="_self">{esc(tr("The link to this question"))}</a>'
+    return notice(tr(FAULT), tr("{link} holds every input of yours.", link=link))
 
 
 def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
@@ -112,8 +115,8 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     query = state.write_link(scenario, good=report is not None)
     _menu(pages, title, query)
     _head(report, scenario)
-    _problems("Part of the link could not be read", wanted.link_problems)
-    _problems("Not taken over from the controls", tuple(problems.values()), phone_only=True)
+    _problems(tr("Part of the link could not be read"), wanted.link_problems)
+    _problems(tr("Not taken over from the controls"), tuple(problems.values()), phone_only=True)
     return Frame(scenario, report, error, look, query, pages)
 
 
@@ -138,9 +141,9 @@ def _menu(pages: dict[str, Any], title: str, query: dict[str, str]) -> None:
     with st.container(key="menu", horizontal=True, vertical_alignment="center"):
         for name, page in pages.items():
             if name == title:
-                st.html(f'<span class="rf-here" aria-current="page">{esc(name)}</span>', width="content")
+                st.html(f'<span class="rf-here" aria-current="page">{esc(tr(name))}</span>', width="content")
             else:
-                st.page_link(page, label=name, query_params=query, width="content")
+                st.page_link(page, label=tr(name), query_params=query, width="content")
 
 
 def _head(report: Report | None, scenario: Scenario) -> None:

@@ -13,9 +13,10 @@ from roofline.catalog.boxes import load_box
 from roofline.dashboard import choices, own_device, saved
 from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import key, own, set_controls
+from roofline.dashboard.state import LANGUAGE_KEY, key, own, set_controls, set_language
 from roofline.dashboard.text import esc
 from roofline.figures.words import sig
+from roofline.language import LANGUAGES, chosen, tr
 from roofline.specs.scenario import Scenario
 
 Problems = Mapping[str, str]
@@ -66,6 +67,20 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
         _extras("Serving", SERVING, scenario, problems)
         _extras("Host and disk", PLACES, scenario, problems)
         _money(scenario, report, problems)
+        _language()
+
+
+def _language() -> None:
+    st.session_state[LANGUAGE_KEY] = chosen()
+    words = {code: language.name for code, language in LANGUAGES.items()}
+    st.selectbox(
+        f"{tr('Language')} 🌐",
+        tuple(words),
+        key=LANGUAGE_KEY,
+        format_func=words.__getitem__,
+        help=tr("Texts and the way numbers are written. The link carries it."),
+        on_change=lambda: set_language(st.session_state[LANGUAGE_KEY]),
+    )
 
 
 def _apply_preset() -> None:

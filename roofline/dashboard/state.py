@@ -22,6 +22,7 @@ from roofline.dashboard.find_view import FIND_VIEW
 from roofline.dashboard.formula_view import FORMULA_VIEW
 from roofline.dashboard.machine_view import MACHINE_VIEW
 from roofline.errors import LinkError
+from roofline.language import ENGLISH, LANGUAGES, later, tr
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
@@ -30,7 +31,9 @@ VIEW_PREFIX = page_view.PREFIX
 """Keys of view switches in the session."""
 PAGE_VIEWS: tuple[page_view.PageView, ...] = (FIND_VIEW, MACHINE_VIEW, FORMULA_VIEW, CATALOGUE_VIEW)
 """Switches of pages that travel in the address beside the scenario."""
-TAB_KEY, FIRST_TAB = "tab", "Time by operator"
+TAB_KEY, FIRST_TAB = "tab", later("Time by operator")
+LANGUAGE_KEY = "lang"
+"""The address's key for the language."""
 VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN = 5
@@ -53,6 +56,29 @@ def key(name: str) -> str:
     return f"{PREFIX}{name}"
 
 
+def language() -> str:
+    """The language the address asks for; English where it names none we have."""
+    wanted = st.query_params.get(LANGUAGE_KEY, ENGLISH)
+    return wanted if wanted in LANGUAGES else ENGLISH
+
+
+def set_language(wanted: str) -> None:
+    """Let the address ask for a language; nothing else changes. Callbacks only."""
+    if wanted == ENGLISH:
+        st.query_params.pop(LANGUAGE_KEY, None)
+    else:
+        st.query_params[LANGUAGE_KEY] = wanted
+    st.session_state[_URL] = st.query_params.to_dict()
+
+
+def _language_problems(query: Mapping[str, str]) -> tuple[str, ...]:
+    wanted = query.get(LANGUAGE_KEY, ENGLISH)
+    if wanted in LANGUAGES:
+        return ()
+    names = ", ".join(f"{code} ({known.name})" for code, known in LANGUAGES.items())
+    return (tr("lang: there is no language {wanted!r}; there are {names}.", wanted=wanted[:20], names=names),)
+
+
 def read_link() -> None:
     """Take the address over, unless it is the one this session wrote itself."""
     query = st.query_params.to_dict()
@@ -64,7 +90,7 @@ def read_link() -> None:
     st.session_state[_URL] = query
     found = [problem for page in PAGE_VIEWS for problem in page.take(query.get(page.key, ""))]
     st.session_state[_CARRIED], told = carried.read(query, decoded.problems)
-    st.session_state[_PROBLEMS] = (*decoded.problems, *found, *told)
+    st.session_state[_PROBLEMS] = (*decoded.problems, *found, *told, *_language_problems(query))
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
     st.session_state[_PAGE] = {name: value for name, value in query.items() if link.of_page(name)}
@@ -87,7 +113,7 @@ def _decoded(query: dict[str, str]) -> link.Decoded:
         return link.decode(query)
     except Exception:
         logging.getLogger(__name__).exception("a link could not be read")
-        return link.Decoded(link.DEFAULT, ("Something in this link went wrong on our side: the default page is shown.",))
+        return link.Decoded(link.DEFAULT, (tr("Something in this link went wrong on our side: the default page is shown."),))
 
 
 def set_controls(scenario: Scenario) -> None:

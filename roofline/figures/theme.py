@@ -9,6 +9,7 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from roofline.answers.report import Bound, Phase
+from roofline.language import separators
 
 Spec = dict[str, Any]
 """A figure as plain data: ``{"data": [...], "layout": {...}}`` of Plotly."""
@@ -165,6 +166,7 @@ def base_layout(look: Look, *, height: int, left: int = 68) -> dict[str, Any]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": look.font_px, "color": palette.text},
         "showlegend": False,
+        "separators": separators(),
         "hovermode": "closest",
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.axis, "activecolor": palette.text},
         "dragmode": False if look.compact else "zoom",

@@ -38,6 +38,7 @@ from roofline.cli_search import add_search, listed
 from roofline.cli_sweep import ProgressLine, check_out, is_folder, write_file, write_folder
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
+from roofline.scenario_file import read_scenario
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted, total
 from roofline.texts import (
@@ -314,7 +315,7 @@ def link(
 ) -> None:
     """A link into a scenario, or a scenario file into a link."""
     if scenario.lower().endswith((".yaml", ".yml", ".json")) and "?" not in scenario:
-        decoded = links.Decoded(links.read_scenario(Path(scenario)), ())
+        decoded = links.Decoded(read_scenario(Path(scenario)), ())
     else:
         decoded = links.from_query(scenario)
     query = links.to_query(decoded.scenario)

@@ -27,6 +27,7 @@ from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import LinkError, RooflineError, UnknownIdError
+from roofline.language import tr
 from roofline.performance.served import draft_model
 from roofline.specs.base import printable
 from roofline.specs.fleet import FleetScenario
@@ -35,8 +36,10 @@ from roofline.specs.scenario import Scenario, counted
 from roofline.specs.speculation import LOOKUP, MODULE
 
 VERSION = "1"
+"""Goes up when a key changes its meaning, or the default page a value: a link leaves out what is as on that page."""
+OLDER: Mapping[str, Callable[[Mapping[str, str]], dict[str, str]]] = {}
+"""Older version -> how its links read in the version after it, where the default page was another included."""
 MAX_CHARACTERS = 4000
-MAX_FILE_BYTES = 64_000
 DEFAULT = PRESETS[0].scenario
 """The page without a query."""
 FLEET_PREFIX = "f."
@@ -215,26 +218,47 @@ def _portable_device(ref: str) -> str:
 def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
     """The scenario a link holds, and what in it could not be read; what it does not say is as in another."""
     if sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS:
-        return Decoded(base, (f"The link is longer than {MAX_CHARACTERS:,} characters: the default page is shown.",))
+        return Decoded(base, (tr("The link is longer than {n:,} characters: the default page is shown.", n=MAX_CHARACTERS),))
     problems: list[str] = []
-    left = "Left at its default." if base is DEFAULT else "Left as in A."
-    if query and query.get("v", VERSION) != VERSION:
+    left = tr("Left at its default.") if base is DEFAULT else tr("Left as in A.")
+    query = _of_this_version(query)
+    if query.get("v", VERSION) != VERSION:
+        found = _shown(query["v"])
         problems.append(
-            f"The link is of version {_shown(query['v'])}; this program reads version {VERSION} and took what it knows."
+            tr(
+                "The link is of version {found}; this program reads version {known} and took what it knows.",
+                found=found,
+                known=VERSION,
+            )
         )
     values: dict[str, object] = {}
     for key, text in query.items():
         if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX) or of_page(key):
             continue
         if key not in _FIELDS:
-            problems.append(f"'{_shown(key)}' is not part of a link: left out.")
+            problems.append(_no_part(key))
             continue
         try:
             values.update(_values(key, text))
         except (ValidationError, RooflineError) as error:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
-            problems.append(f"{key}={_shown(text)} could not be read: {reason} {left}")
+            problems.append(f"{_unread(key, text, reason)} {left}")
     return _checked(values, problems, base)
+
+
+def _of_this_version(query: Mapping[str, str]) -> Mapping[str, str]:
+    """A link of an older version, version by version as this one would have written it."""
+    while (version := query.get("v", VERSION)) in OLDER:
+        query = {**OLDER[version](query), "v": str(int(version) + 1)}
+    return query
+
+
+def _no_part(key: str) -> str:
+    return tr("'{key}' is not part of a link: left out.", key=_shown(key))
+
+
+def _unread(key: str, text: str, reason: str) -> str:
+    return tr("{key}={value} could not be read: {reason}", key=key, value=_shown(text), reason=reason)
 
 
 @dataclass(frozen=True)
@@ -263,9 +287,9 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
     served = replica.scenario.model_copy(update={"request_rate": None, **call})
     problems, asked = list(replica.problems), FleetScenario(replica=served)
     if replica.scenario.request_rate is not None:
-        problems.append("A fleet finds its request rate from its users: the rate is left out.")
+        problems.append(tr("A fleet finds its request rate from its users: the rate is left out."))
     keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
-    problems += [f"'{_shown(k)}' is not part of a link: left out." for k in query if k.startswith(FLEET_PREFIX) and k not in keys]
+    problems += [_no_part(k) for k in query if k.startswith(FLEET_PREFIX) and k not in keys]
     too_long = sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS
     for key, field in keys.items():
         if key not in query or too_long:
@@ -273,7 +297,7 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
         try:
             asked = _with_fleet_value(asked, field, query[key])
         except RooflineError as error:
-            problems.append(f"{key}={_shown(query[key])} could not be read: {error} Left at its default.")
+            problems.append(f"{_unread(key, query[key], str(error))} {tr('Left at its default.')}")
     return DecodedFleet(asked, tuple(problems))
 
 
@@ -313,35 +337,14 @@ def from_query(text: str) -> Decoded:
     """
     if "?" not in text and "=" not in text:
         raise LinkError(
-            f"'{_shown(text)}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b."
+            tr(
+                "'{text}' is not a link: it starts with '?' and holds key=value pairs, such as ?v=1&model=llama-3.1-8b.",
+                text=_shown(text),
+            )
         )
     query = text.partition("#")[0] if "://" in text else text
     pairs = parse_qsl(query.partition("?")[2] if "?" in query else query, keep_blank_values=True)
     return decode(dict(pairs))
-
-
-def read_scenario(path: Path) -> Scenario:
-    """A scenario written as a YAML or JSON file of its fields.
-
-    Raises
-    ------
-    LinkError
-        The file cannot be read, is too large, or is no mapping of scenario fields.
-    """
-    from ruamel.yaml import YAML  # only here: imports stay quick without it
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise LinkError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes: a scenario file holds a handful of fields.")
-        values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LinkError(f"{path} cannot be read: {error.strerror}.") from None
-    except (YAMLError, ValueError, LookupError, RecursionError):
-        raise LinkError(f"{path.name} is not plain YAML: write one 'field: value' a line.") from None
-    if not (isinstance(values, dict) and all(isinstance(key, str) for key in values)):
-        raise LinkError(f"{path.name} holds no fields: write one 'field: value' a line, such as 'model: llama-3.1-8b'.")
-    return Scenario.model_validate(values)
 
 
 def _checked(values: dict[str, object], problems: list[str], base: Scenario) -> Decoded:
@@ -351,10 +354,10 @@ def _checked(values: dict[str, object], problems: list[str], base: Scenario) -> 
             values[other] = None
     if values.get("request_rate") is not None:
         if values.get("batch") is not None:
-            problems.append("The link has both a batch and a request rate: the batch is left out.")
+            problems.append(tr("The link has both a batch and a request rate: the batch is left out."))
         values["batch"] = None
     if values.get("usd_per_device_hour") is not None and values.get("ownership") is not None:
-        problems.append("The link has both a price and ownership: the price is left out.")
+        problems.append(tr("The link has both a price and ownership: the price is left out."))
         values["usd_per_device_hour"] = None
     return Decoded(base.model_copy(update=values), tuple(problems))
 

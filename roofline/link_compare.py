@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 from roofline.errors import LinkError
+from roofline.language import tr
 from roofline.link import COMPARED, MAX_CHARACTERS, VERSION, decode, encode, from_query
 from roofline.specs.scenario import Scenario
 
@@ -72,7 +73,9 @@ def many_from_links(links: Sequence[str]) -> tuple[dict[str, Scenario], tuple[st
         problems += [*decoded.problems, *others.problems]
     letters = (FIRST, *COMPARED)
     if not 2 <= len(found) <= len(letters):
-        raise LinkError(f"A comparison takes two to {len(letters)} scenarios, and these links hold {len(found)}.")
+        raise LinkError(
+            tr("A comparison takes two to {most} scenarios, and these links hold {n}.", most=len(letters), n=len(found))
+        )
     return dict(zip(letters, found, strict=False)), tuple(problems)
 
 

@@ -26,6 +26,7 @@ from roofline.answers.own_rows import MOST_ROWS, NEEDED, own_rows, template
 from roofline.catalog.hardware import catalog_path, load_hardware, packed_device
 from roofline.cli import app
 from roofline.errors import RooflineError
+from roofline.scenario_file import read_scenario
 
 RUNNER = CliRunner()
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -123,7 +124,7 @@ def test_any_scenario_file_is_read_or_told(text: str, name: str) -> None:
         file = Path(folder) / name
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
         with contextlib.suppress(RooflineError, ValidationError):
-            assert isinstance(link.read_scenario(file), Scenario)
+            assert isinstance(read_scenario(file), Scenario)
         one_sentence(["link", str(file)])
         assert [path.name for path in Path(folder).iterdir()] == [name]
 

@@ -13,6 +13,7 @@ from roofline import Scenario, evaluate, link
 from roofline.adapters.inline import pack
 from roofline.answers.presets import PRESETS
 from roofline.errors import CatalogError, LinkError, RooflineError
+from roofline.scenario_file import read_scenario
 
 
 def test_the_default_page_needs_no_query() -> None:
@@ -83,16 +84,16 @@ def test_text_that_is_no_link_is_refused() -> None:
 def test_a_scenario_file(tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text("model: llama-3.1-8b\nhardware: 2xh100-sxm\nbatch: 4\n")
-    assert link.read_scenario(file) == Scenario(model="llama-3.1-8b", hardware="h100-sxm", devices=2, batch=4)
+    assert read_scenario(file) == Scenario(model="llama-3.1-8b", hardware="h100-sxm", devices=2, batch=4)
     for text in ("- a\n- b\n", "a: b: c", "!!python/object:os.system {}", "\x00"):
         file.write_text(text)
         with pytest.raises(LinkError):
-            link.read_scenario(file)
+            read_scenario(file)
     file.write_text("#" * 70_000)
     with pytest.raises(LinkError, match="larger"):
-        link.read_scenario(file)
+        read_scenario(file)
     with pytest.raises(LinkError, match="cannot be read"):
-        link.read_scenario(tmp_path / "none.yaml")
+        read_scenario(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize("key", ["model", "hw"])

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 HEAD = "id,hardware_id,model_id,kind,metric,value,weight_format,engine,batch_or_concurrency,input_len,output_len"
 GOOD = [f"own-{n},rtx3090,llama-3.1-8b,decode_single,tok/s per user,30,f16,llama-cpp,1,{n}00,128" for n in range(1, 5)]
 BAD = "<b>mine</b><img src=x onerror=alert(1)>,rtx3090,llama-3.1-8b,decode_single,tok/s per user,fast,f16,llama-cpp,1,100,128"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def opened(page: Page, url: str) -> Page:
@@ -38,10 +32,6 @@ def paste(page: Page) -> None:
     idle(page)
 
 
-def widths(page: Page) -> list[int]:
-    return page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
-
-
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_own_rows_are_compared_and_fitted_in_both_widths(browser: Browser, app_url: str, mode: str, size: str) -> None:
@@ -55,9 +45,7 @@ def test_own_rows_are_compared_and_fitted_in_both_widths(browser: Browser, app_u
         assert page.locator("[data-testid=stMain] img").count() == 0
         inner, outer = widths(page)
         assert inner <= outer
-        found = Axe().run(page)
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(page) == []
     finally:
         context.close()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
 
 
 def opened(page: Page, url: str) -> Page:
@@ -18,11 +18,6 @@ def opened(page: Page, url: str) -> Page:
     expect(page.locator("[data-testid=stPlotlyChart] .main-svg").first).to_be_attached(timeout=60_000)
     idle(page)
     return page
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def numbers(page: Page) -> list[str]:
@@ -113,8 +108,8 @@ def test_a_phone_needs_no_sideways_scroll(browser: Browser, app_url: str) -> Non
             page.get_by_role("tab", name=tab).click()
             expect(page.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
             idle(page)
-            widths = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
-            assert widths[0] <= widths[1], tab
+            inner, outer = widths(page)
+            assert inner <= outer, tab
         page.get_by_role("button", name="Change").click()
         expect(page.get_by_role("spinbutton", name="Batch (sequences at once)")).to_be_visible()
     finally:
@@ -124,13 +119,9 @@ def test_a_phone_needs_no_sideways_scroll(browser: Browser, app_url: str) -> Non
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_axe_has_no_serious_finding(browser: Browser, app_url: str, mode: str, size: str) -> None:
-    context = browser.new_context(
-        color_scheme=mode, **(PHONE if size == "phone" else {"viewport": {"width": 1440, "height": 900}})
-    )
+    context = browser.new_context(color_scheme=mode, **(PHONE if size == "phone" else WIDE))
     try:
-        found = Axe().run(opened(context.new_page(), app_url))
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(opened(context.new_page(), app_url)) == []
     finally:
         context.close()
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 TWO = "v=1&model=llama-3.3-70b&hw=h200-sxm&n=1&w=fp8&batch=32&b.hw=h100-sxm&b.n=2&c.hw=rtx4090"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def opened(page: Page, url: str, charts: int) -> Page:
@@ -25,18 +19,12 @@ def opened(page: Page, url: str, charts: int) -> Page:
     return page
 
 
-def widths(page: Page) -> list[int]:
-    return page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
-
-
 def traces(page: Page) -> list[str]:
     return page.evaluate("document.querySelector('.js-plotly-plot').data.map(t => t.name)")
 
 
 def no_serious_findings(page: Page) -> None:
-    found = Axe().run(page)
-    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-    assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+    assert serious_findings(page) == []
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

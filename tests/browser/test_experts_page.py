@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-DESKTOP = {"viewport": {"width": 1440, "height": 900}}
 
 
 def opened(page: Page, url: str) -> Page:
@@ -50,15 +49,13 @@ def test_a_dense_model_offers_experts_and_travels(page: Page, browser: Browser, 
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["desktop", "phone"])
 def test_no_sideways_scroll_and_no_serious_finding(browser: Browser, app_url: str, mode: str, size: dict) -> None:
     context = browser.new_context(color_scheme=mode, **size)
     try:
         page = opened(context.new_page(), f"{app_url}experts")
-        inner, outer = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
+        inner, outer = widths(page)
         assert inner <= outer
-        violations = Axe().run(page).response["violations"]
-        serious = [v for v in violations if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:300] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(page) == []
     finally:
         context.close()

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 ASKED = "find?v=1&model=llama-3.3-70b&find=hw:h100-sxm/l40s,most:16"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def searched(page: Page, url: str) -> Page:
@@ -26,10 +20,6 @@ def searched(page: Page, url: str) -> Page:
     return page
 
 
-def widths(page: Page) -> list[int]:
-    return page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
-
-
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_a_search_answers_in_both_widths(browser: Browser, app_url: str, mode: str, size: str) -> None:
@@ -38,9 +28,7 @@ def test_a_search_answers_in_both_widths(browser: Browser, app_url: str, mode: s
         page = searched(context.new_page(), f"{app_url}{ASKED}")
         inner, outer = widths(page)
         assert inner <= outer
-        found = Axe().run(page)
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(page) == []
     finally:
         context.close()
 

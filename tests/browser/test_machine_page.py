@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 ASKED = "machine?v=1&hw=rtx4090&n=1"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def opened(page: Page, url: str) -> Page:
@@ -28,11 +22,9 @@ def opened(page: Page, url: str) -> Page:
 
 
 def clean(page: Page) -> None:
-    inner, outer = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
+    inner, outer = widths(page)
     assert inner <= outer
-    found = Axe().run(page)
-    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-    assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+    assert serious_findings(page) == []
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

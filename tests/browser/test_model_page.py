@@ -6,11 +6,11 @@ import json
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
 SMALL = {
     "model_type": "llama",
     "hidden_size": 2048,
@@ -24,11 +24,6 @@ SMALL = {
 HOSTILE = "<b>mine</b><img src=x onerror=alert(1)>"
 
 
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
-
-
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.locator(".rf-card")).to_have_count(4, timeout=60_000)
@@ -39,10 +34,6 @@ def opened(page: Page, url: str) -> Page:
 
 def numbers(page: Page) -> list[str]:
     return page.locator(".rf-value").all_inner_texts()
-
-
-def widths(page: Page) -> list[int]:
-    return page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
 
 
 def paste(page: Page, text: str, name: str = "") -> None:
@@ -126,17 +117,13 @@ def test_a_phone_needs_no_sideways_scroll(browser: Browser, app_url: str, ref: s
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_axe_has_no_serious_finding(browser: Browser, app_url: str, mode: str, size: str) -> None:
-    context = browser.new_context(
-        color_scheme=mode, **(PHONE if size == "phone" else {"viewport": {"width": 1440, "height": 900}})
-    )
+    context = browser.new_context(color_scheme=mode, **(PHONE if size == "phone" else WIDE))
     try:
         page = opened(context.new_page(), f"{app_url}model")
         paste(page, '{"model_type": ')
         page.get_by_role("button", name="Use this model").click()
         expect(page.get_by_role("alert").filter(has_text="not JSON")).to_be_visible()
         idle(page)
-        found = Axe().run(page)
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(page) == []
     finally:
         context.close()

@@ -5,19 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 COST = "cost?v=1&model=llama-3.3-70b&hw=h200-sxm&n=4&w=fp8&batch=64&own=price:25000"
 FLEET = "fleet?v=1&model=llama-3.1-8b&hw=h100-sxm&n=1&batch=most&f.regions=us:0.5:-6:0.02,asia:0.5:8:0.2"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def opened(page: Page, url: str) -> Page:
@@ -26,10 +20,6 @@ def opened(page: Page, url: str) -> Page:
     expect(page.locator("[data-testid=stPlotlyChart] .main-svg").first).to_be_attached(timeout=60_000)
     idle(page)
     return page
-
-
-def widths(page: Page) -> list[int]:
-    return page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
 
 
 def typed(page: Page, label: str, value: str) -> None:
@@ -49,9 +39,7 @@ def test_both_widths_hold_the_page_and_anyone_can_use_it(
         page = opened(context.new_page(), f"{app_url}{address}")
         inner, outer = widths(page)
         assert inner <= outer
-        found = Axe().run(page)
-        serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+        assert serious_findings(page) == []
     finally:
         context.close()
 

@@ -8,18 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from .visits import PHONE, WIDE, idle, serious_findings, widths
+
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Mobi Chrome"}
-WIDE = {"viewport": {"width": 1440, "height": 900}}
 QUICK = "?v=1&model=llama-3.1-8b&hw=h100-sxm&n=1&batch=32&in=1024&out=256"
-
-
-def idle(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=30_000)
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
 
 
 def opened(page: Page, url: str) -> Page:
@@ -146,14 +140,12 @@ def test_open_parts_are_clean_in_both_widths(browser: Browser, app_url: str, mod
         page.locator("summary", has_text="more changes").click()
         page.get_by_role("button", name="Why this speed?").click()
         page.locator("summary", has_text="One decode step").first.click()
-        serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
-        assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
-        widths = page.evaluate("(e => [e.scrollWidth, e.clientWidth])(document.querySelector('[data-testid=stMain]'))")
-        assert widths[0] <= widths[1]
+        assert serious_findings(page) == []
+        inner, outer = widths(page)
+        assert inner <= outer
         if size == "desktop":
             page.keyboard.press("Escape")
             saved(page)
-            serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
-            assert not serious, [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious]
+            assert serious_findings(page) == []
     finally:
         context.close()

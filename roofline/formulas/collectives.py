@@ -28,16 +28,16 @@ def all_reduce_ring_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_pe
 def all_reduce_tree_s(*, payload_bytes: Floats, n_devices: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:
     """All-reduce whose latency grows with the logarithm of the group.
 
-        T = alpha log2(p) + 2 (p - 1) / p V / W_n                                [1, sec. 4.5]
+        T = 2 alpha log2(p) + 2 (p - 1) / p V / W_n                              [1, sec. 4.5]
 
-    Volume as a ring, by halving and doubling; alpha is the time of one exchange with one partner and back.
+    Volume as a ring, by halving and doubling: log2(p) exchanges to add up and as many to hand the sums round.
 
     [1] R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005.
 
     >>> float(all_reduce_tree_s(payload_bytes=0.0, n_devices=8, link_bytes_per_s=1e9, latency_s=1.0))
-    3.0
+    6.0
     """
-    return np.log2(n_devices) * latency_s + 2.0 * (n_devices - 1.0) / n_devices * payload_bytes / link_bytes_per_s
+    return 2.0 * np.log2(n_devices) * latency_s + 2.0 * (n_devices - 1.0) / n_devices * payload_bytes / link_bytes_per_s
 
 
 def all_reduce_switch_s(*, payload_bytes: Floats, link_bytes_per_s: Floats, latency_s: Floats) -> Floats:

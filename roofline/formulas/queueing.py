@@ -16,7 +16,7 @@ def erlang_b_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
         B_c = a B_(c-1) / (c + a B_(c-1)),  B_0 = 1                              [1, sec. 3.6]
 
     The load a is arrival rate times service time. Poisson arrivals, any service time, whole servers. The recursion takes as
-    many rounds as the largest group has servers, at most a million: more servers than that have no value here.
+    many rounds as the largest group has servers, at most a hundred thousand: more servers than that have no value here.
 
     [1] L. Kleinrock, "Queueing Systems", vol. 1, Wiley, 1975.
 
@@ -41,12 +41,13 @@ def erlang_c_frac(*, n_servers: Floats, offered_load: Floats) -> Floats:
 
     [1] L. Kleinrock, "Queueing Systems", vol. 1, Wiley, 1975.
 
-    >>> round(float(erlang_c_frac(n_servers=2, offered_load=1.0)), 4)
-    0.3333
+    >>> round(float(erlang_c_frac(n_servers=2, offered_load=1.0)), 4), float(erlang_c_frac(n_servers=0, offered_load=0.0))
+    (0.3333, 1.0)
     """
     blocked = erlang_b_frac(n_servers=n_servers, offered_load=offered_load)
-    idle = np.maximum(n_servers - offered_load * (1.0 - blocked), blocked)
-    return np.minimum(1.0, n_servers * blocked / idle)
+    full = offered_load >= n_servers
+    idle = np.where(full, 1.0, n_servers - offered_load * (1.0 - blocked))
+    return np.where(full, 1.0, n_servers * blocked / idle)
 
 
 def fewest_servers(*, offered_load: Floats, wait_frac: Floats) -> Floats:

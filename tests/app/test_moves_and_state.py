@@ -67,8 +67,8 @@ def test_the_best_move_is_always_in_sight() -> None:
     for scenario in (LLAMA, RATED, OFFLOADED, *(preset.scenario for preset in PRESETS[:6])):
         found = moves(evaluate(scenario))
         data = moves_data(found)
-        if found.best is not None:
-            assert found.best.kind in [row["kind"] for row in data["quick"]]
+        assert found.best is not None, scenario
+        assert found.best.kind in [row["kind"] for row in data["quick"]]
         assert len(data["quick"]) <= len(QUICK)
 
 

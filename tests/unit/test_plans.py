@@ -41,7 +41,8 @@ def test_cache_heads_are_copied_when_ranks_outnumber_them() -> None:
 
 
 def test_a_latent_cache_is_whole_on_every_rank_unless_attention_is_data_parallel() -> None:
-    # tenstorrent/tt-xla issue 5861: 18 to 24 sequences of 32k under TP 8, 150 to 190 with data-parallel attention
+    # tenstorrent/tt-xla issue 5861: 18 to 24 sequences of 32k under TP 8, 150 to 190 with data-parallel attention; another
+    # engine reserves more or less beside them, so 5 % either way
     load = {
         "model": "deepseek-r1",
         "hardware": "h200-sxm",
@@ -52,8 +53,8 @@ def test_a_latent_cache_is_whole_on_every_rank_unless_attention_is_data_parallel
     }
     whole = ask(**load, tensor_parallel=8)
     apart = ask(**load, tensor_parallel=8, attention_data_parallel=True)
-    assert 14 <= whole.memory.max_batch <= 26
-    assert 110 <= apart.memory.max_batch <= 190
+    assert 18 * 0.95 <= whole.memory.max_batch <= 24 * 1.05
+    assert 150 * 0.95 <= apart.memory.max_batch <= 190 * 1.05
     assert whole.memory.kv_cache_bytes_per_sequence == apart.memory.kv_cache_bytes_per_sequence == 61 * 576 * 2 * 32768
 
 

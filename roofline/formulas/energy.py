@@ -70,7 +70,8 @@ def embodied_g_per_token(*, embodied_g: Floats, life_s: Floats, tokens_per_s: Fl
 
         g = E / (y R u)                                                          [1, eq. 5]
 
-    Straight-line; E covers one device with its share of the server, and R is what that one device delivers. What running it emits is `carbon_g_per_token`.
+    Straight-line; E covers one device with its share of the server, R is what that device delivers. What running it emits is
+    `carbon_g_per_token`.
 
     [1] U. Gupta et al., "ACT: Designing sustainable computer systems with an architectural carbon modeling tool", ISCA 2022.
 

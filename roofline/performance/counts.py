@@ -13,6 +13,7 @@ from roofline.errors import InputError
 from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
 from roofline.formulas.memory import paged_tokens
+from roofline.performance.ledger import state_bytes
 from roofline.performance.spans import held_tokens, visited_pairs
 from roofline.performance.weights import weight_bytes
 from roofline.specs.model import Attend, ModelSpec, Part, Recurrence, Tensor
@@ -209,14 +210,8 @@ def cache_counts(model: ModelSpec, *, kv_cache: str, context_tokens: float) -> C
         bytes_per_token_uncapped=uncapped * per_element,
         bytes=held * per_element,
         allocated_bytes=uncapped * per_element * reserved,
-        state_bytes=sum(n * _state_bytes(r, max(per_element, 2.0)) for n, r in _recurrences(model)),
+        state_bytes=sum(n * state_bytes(r) for n, r in _recurrences(model)),
     )
-
-
-def _state_bytes(recurrence: Recurrence, bytes_per_element: float) -> float:
-    """Recurrent state as the file says or in 16 bit, columns of convolutions in 16 bit; state is never narrower."""
-    own = recurrence.state_bits / BITS_PER_BYTE if recurrence.state_bits else bytes_per_element
-    return recurrence.state_elements * own + recurrence.convolution_elements * bytes_per_element
 
 
 def linear_flops_per_token(model: ModelSpec) -> float:

@@ -89,9 +89,7 @@ class Recurrence(Frozen):
     convolution_elements: NonNegativeInt = 0
     decode_flops: NonNegativeInt = Field(description="per token, one at a time")
     prefill_flops: NonNegativeInt = Field(description="per token, in chunks")
-    state_bits: PositiveInt | None = Field(
-        default=None, description="bits of a state element where the file says; None: cache format"
-    )
+    state_bits: PositiveInt | None = Field(default=None, description="bits of a state element where the file says; None: 16")
 
 
 class Routing(Frozen):

@@ -14,6 +14,7 @@ from roofline.answers.report import BatchCurve, Report
 from roofline.catalog.formats import load_format
 from roofline.catalog.models import load_model
 from roofline.errors import RooflineError
+from roofline.language import tr
 from roofline.specs.scenario import Scenario, is_mixed
 
 Kind = Literal["rate", "time", "money", "bytes", "count"]
@@ -157,7 +158,7 @@ def _entry(letter: str, scenario: Scenario) -> Entry:
         return Entry(letter, scenario, None, str(error))
     except Exception:
         logging.getLogger(__name__).exception("a scenario of a comparison could not be answered")
-        return Entry(letter, scenario, None, "something went wrong on our side")
+        return Entry(letter, scenario, None, tr("something went wrong on our side"))
     return Entry(letter, scenario, report, "" if report.memory.fits else report.sentence)
 
 

@@ -14,6 +14,7 @@ from roofline.answers.evaluate import evaluate
 from roofline.answers.sweep import sweep
 from roofline.catalog.models import load_model
 from roofline.errors import InputError
+from roofline.language import tr
 from roofline.specs.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def field_map(scenario: Scenario, x: str, y: str, value: str) -> FieldMap:
         The same input twice, an unknown one, or a scenario that cannot be swept.
     """
     if x == y:
-        raise InputError("A map needs two different inputs: choose another for one of its axes.")
+        raise InputError(tr("A map needs two different inputs: choose another for one of its axes."))
     if x not in AXES or y not in AXES or value not in VALUES:
-        raise InputError(f"A map has the inputs {', '.join(AXES)} and shows {', '.join(VALUES)}.")
+        raise InputError(tr("A map has the inputs {axes} and shows {values}.", axes=", ".join(AXES), values=", ".join(VALUES)))
     point = _point(scenario, x, y)
     x_values, y_values = AXES[x](point), AXES[y](point)
     table = sweep(point, {y: y_values, x: x_values})

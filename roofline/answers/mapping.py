@@ -14,6 +14,7 @@ from roofline.catalog.engines import engine_ids
 from roofline.catalog.hardware import load_hardware
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
+from roofline.language import later, tr
 from roofline.specs.scenario import Scenario, hardware_parts, is_mixed
 
 Way = Literal["step", "prompt", "static", "saturated", "concurrency", "rate"]
@@ -51,14 +52,16 @@ _BENCH_REQUESTS = {
 _ATTENTION_APART = re.compile(r"data-parallel attention|attention-DP|TensorRT-LLM 1\.0 PyTorch backend \(trtllm-bench\)")
 """Words for attention that is data parallel in a tensor group; TensorRT-LLM's v1.0 tables have it so for all mixtures of experts:
 docs/source/performance/perf-overview.md."""
-_UNTESTED = {"kernel": "a kernel, not a model", "spec": "speculative decoding is not predicted yet"}
+_UNTESTED = {"kernel": later("a kernel, not a model"), "spec": later("speculative decoding is not predicted yet")}
 KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
 """Kinds of rows that are predicted."""
 _DOUBTFUL = {
-    "gaudi-030": "memory and rate fit two devices, the row says four",
+    "gaudi-030": later("memory and rate fit two devices, the row says four"),
 }
 """Single rows that cannot be what they say, with the reason."""
-SAME_TOKENS = "batched experts with the same tokens in every sequence: they choose the same experts, fewer than random tokens do"
+SAME_TOKENS = later(
+    "batched experts with the same tokens in every sequence: they choose the same experts, fewer than random tokens do"
+)
 
 
 @dataclass(frozen=True)
@@ -94,21 +97,19 @@ def case(row: Measurement) -> Case:
         What the row lacks, or why the core cannot predict it.
     """
     if row.kind in _UNTESTED:
-        raise InputError(f"{_UNTESTED[row.kind]}.")
+        raise InputError(f"{tr(_UNTESTED[row.kind])}.")
     if row.kind not in KINDS:
-        raise InputError(f"kind is {row.kind[:40]!r}; it can be {', '.join(KINDS)}.")
+        raise InputError(tr("kind is {kind!r}; it can be {kinds}.", kind=row.kind[:40], kinds=", ".join(KINDS)))
     for name, value in (("hardware_id", row.hardware_id), ("model_id", row.model_id)):
         if not value:
-            raise InputError(f"{name} is not known.")
-    fewer = re.search(r"(\d+) routed experts used of (\d+)", row.notes)
-    if fewer is not None and fewer[1] != fewer[2]:
-        raise InputError(f"{fewer[1]} experts a token were used instead of {fewer[2]}: another model than the one named.")
+            raise _unknown(name)
+    _check_experts(row)
     devices = _whole(row.n_devices, "n_devices", 1)
     prompt, output = _lengths(row)
     batch = _batch(row, devices, prompt)
     way = _way(row, batch)
     if not row.output_len and "ShareGPT" not in row.input_len and way not in ("prompt", "step"):
-        raise InputError("output_len is not known.")
+        raise _unknown("output_len")
     scenario = _scenario(row, devices, prompt, output)
     depth = float(_depth(row))
     scale, is_rate = _scale(row, way, devices, batch, prompt, output)
@@ -127,6 +128,14 @@ def case(row: Measurement) -> Case:
     )
 
 
+def _check_experts(row: Measurement) -> None:
+    """Refuse a run with fewer experts a token than the model has."""
+    fewer = re.search(r"(\d+) routed experts used of (\d+)", row.notes)
+    if fewer is not None and fewer[1] != fewer[2]:
+        told = tr("{n} experts a token were used instead of {of}: another model than the one named.", n=fewer[1], of=fewer[2])
+        raise InputError(told)
+
+
 def engine_id(row: Measurement) -> str:
     """The profile a row names, or that stands for its software; Apple's backend never had the separate unpacking of prompts."""
     if row.engine in engine_ids():
@@ -135,7 +144,9 @@ def engine_id(row: Measurement) -> str:
         if re.search(pattern, row.engine):
             apart = profile == "llama-cpp-2024" and load_box(row.hardware_id).category == "Apple"
             return "llama-cpp" if apart else profile
-    raise InputError(f"no profile for the engine {row.engine[:60]!r}." if row.engine else "the engine is not known.")
+    if not row.engine:
+        raise InputError(tr("the engine is not known."))
+    raise InputError(tr("no profile for the engine {engine!r}.", engine=row.engine[:60]))
 
 
 def _is_mixture(row: Measurement) -> bool:
@@ -156,10 +167,10 @@ def _requests(row: Measurement, engine: str, way: Way) -> float | None:
 def _whole(text: str, name: str, default: int | None) -> int:
     if not text:
         if default is None:
-            raise InputError(f"{name} is not known.")
+            raise _unknown(name)
         return default
     if not re.fullmatch(r"\d{1,7}", text) or int(text) < 1:
-        raise InputError(f"{name} is {text[:40]!r}, not a whole number.")
+        raise InputError(tr("{name} is {text!r}, not a whole number.", name=name, text=text[:40]))
     return int(text)
 
 
@@ -169,13 +180,21 @@ def _lengths(row: Measurement) -> tuple[float, float]:
         return _SHARE_GPT
     prompt = re.match(r"\d{1,8}(?!\d)", row.input_len)
     if prompt is None or (row.input_len != prompt[0] and " at depth " not in row.input_len):
-        raise InputError(
-            f"input_len is {row.input_len[:40]!r}, not a number of tokens." if row.input_len else "input_len is not known."
-        )
+        raise _no_tokens("input_len", row.input_len)
     output = re.fullmatch(r"\d{1,8}", row.output_len)
     if output is None and row.output_len:
-        raise InputError(f"output_len is {row.output_len[:40]!r}, not a number of tokens.")
+        raise _no_tokens("output_len", row.output_len)
     return float(prompt[0]), float(output[0]) if output else 0.0
+
+
+def _unknown(name: str) -> InputError:
+    return InputError(tr("{name} is not known.", name=name))
+
+
+def _no_tokens(name: str, text: str) -> InputError:
+    if not text:
+        return _unknown(name)
+    return InputError(tr("{name} is {text!r}, not a number of tokens.", name=name, text=text[:40]))
 
 
 def _depth(row: Measurement) -> int:
@@ -192,9 +211,10 @@ def _batch(row: Measurement, devices: int, prompt: float) -> float:
     if text.startswith("INF"):
         return float("inf")
     if found is None:
-        raise InputError(
-            f"batch_or_concurrency is {text[:40]!r}, not a number." if text else "batch_or_concurrency is not known."
-        )
+        name = "batch_or_concurrency"
+        if not text:
+            raise _unknown(name)
+        raise InputError(tr("{name} is {text!r}, not a number.", name=name, text=text[:40]))
     number = float(found[1])
     if "tokens/GPU" in text:
         return number * devices / prompt
@@ -268,7 +288,7 @@ def device_and_host(hardware: str) -> tuple[str, str | None]:
 def _weights(text: str, engine: str) -> str | None:
     """Format of the weights; MXFP4 checkpoints come as their makers stored them, or as llama.cpp packs them."""
     if not text:
-        raise InputError("weight_format is not known.")
+        raise _unknown("weight_format")
     name = text.split(" (")[0].split("/")[0].strip().lower()
     if name == "mxfp4":
         return "mxfp4_moe" if engine.startswith("llama") else None
@@ -300,22 +320,22 @@ def _scale(row: Measurement, way: Way, devices: int, batch: float, prompt: float
         # rates of full servers come per turnover of one sequence: the batch is filled in when memory is known
         sequences = 1.0 if way in ("saturated", "concurrency", "rate") else batch
         return sequences * part * (1.0 if way == "step" else output), True
-    raise InputError(f"the metric {metric[:60]!r} is not predicted.")
+    raise InputError(tr("the metric {metric!r} is not predicted.", metric=metric[:60]))
 
 
 def _doubt(row: Measurement, way: Way, batch: float, output: float) -> str:
     """Why a row should not count."""
     notes = row.notes
     if row.id in _DOUBTFUL:
-        return _DOUBTFUL[row.id]
+        return tr(_DOUBTFUL[row.id])
     if "OUTLIER" in notes:
-        return "flagged as an outlier where it was transcribed"
+        return tr("flagged as an outlier where it was transcribed")
     if "SIMULATED" in notes:
-        return "simulated, not run"
+        return tr("simulated, not run")
     if row.batch_or_concurrency.startswith("INF"):
-        return "all requests at once with unknown spread of lengths: the batch is not known"
+        return tr("all requests at once with unknown spread of lengths: the batch is not known")
     if way == "rate" and row.metric.startswith("tok/s") and row.value > 0.85 * batch * output:
-        return "below saturation a server delivers what it is offered: nothing is tested"
+        return tr("below saturation a server delivers what it is offered: nothing is tested")
     if row.kind == "decode_batch" and _is_mixture(row) and batch > 1 and row.engine.startswith("llama.cpp"):
-        return SAME_TOKENS
+        return tr(SAME_TOKENS)
     return ""

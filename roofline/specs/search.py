@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from roofline.language import tr
 from roofline.specs.ownership import Ownership
 from roofline.specs.question import Question
 from roofline.specs.scenario import FormatId, Reference, Scenario, Tokens, counted
@@ -99,7 +100,7 @@ class SearchQuery(Question):
     @classmethod
     def _not_empty(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if values is not None and not values:
-            raise ValueError("the list is empty: name at least one, or leave it out")
+            raise ValueError(tr("the list is empty: name at least one, or leave it out"))
         return values
 
     @field_validator("hardware")
@@ -107,15 +108,15 @@ class SearchQuery(Question):
     def _ids_only(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for value in values or ():
             if counted(value)[0] is not None:
-                raise ValueError(f"the search chooses the count: write {counted(value)[1]} without one")
+                raise ValueError(tr("the search chooses the count: write {hardware} without one", hardware=counted(value)[1]))
         return values
 
     @model_validator(mode="after")
     def _one_of_two(self) -> SearchQuery:
         if self.request_rate is not None and self.concurrency is not None:
-            raise ValueError("give a request rate or a concurrency, not both")
+            raise ValueError(tr("give a request rate or a concurrency, not both"))
         if self.tpot_s is not None and self.tokens_per_s_per_user is not None:
-            raise ValueError("give a TPOT or tokens per second per user, not both")
+            raise ValueError(tr("give a TPOT or tokens per second per user, not both"))
         if self.usd_per_device_hour is not None and self.price != "market":
-            raise ValueError(f"give a price of your own or the price basis {self.price}, not both")
+            raise ValueError(tr("give a price of your own or the price basis {price}, not both", price=self.price))
         return self

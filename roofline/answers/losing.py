@@ -10,10 +10,23 @@ from numpy.typing import NDArray
 
 from roofline.answers.found import Cause, Deployment, Loser
 from roofline.answers.picking import Chosen
+from roofline.answers.pricing import market_price
 from roofline.answers.replicas import Option, Points, capacity
+from roofline.answers.report import Bound, Phase
+from roofline.catalog.hardware import load_hardware
+from roofline.language import later, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.search import SearchQuery
 from roofline.units import duration, significant
+
+_PHASES: dict[Phase, str] = {"prefill": later("prefill"), "decode": later("decode")}
+_BOUNDS: dict[Bound, str] = {
+    "compute": later("compute"),
+    "memory": later("memory"),
+    "network": later("network"),
+    "host": later("host"),
+    "latency": later("latency"),
+}
 
 
 @dataclass(frozen=True)
@@ -86,30 +99,50 @@ def _reason(query: SearchQuery, item: Tried, least_usd: float) -> tuple[Cause, s
     if item.problem:
         return "facts", item.problem
     if not item.standings:
-        return "memory", f"Does not fit on up to {query.most_devices:,} of it (weights {', '.join(item.formats)})."
+        formats = ", ".join(item.formats)
+        return "memory", tr("Does not fit on up to {n:,} of it (weights {formats}).", n=query.most_devices, formats=formats)
     if any(s.keeps for s in item.standings):
         if item.usd is None:
-            return "price", f"Keeps the promise, but {item.price_basis}."
-        times = f", {significant(item.usd / least_usd)} times the cheapest" if least_usd > 0.0 else ""
-        return "dearer", f"Keeps the promise at {_money(query, item.usd)}{times}."
+            return "price", tr("Keeps the promise, but {why}.", why=item.price_basis)
+        cost = _money(query, item.usd)
+        if not least_usd > 0.0:
+            return "dearer", tr("Keeps the promise at {cost}.", cost=cost)
+        ratio = significant(item.usd / least_usd)
+        return "dearer", tr("Keeps the promise at {cost}, {ratio} times the cheapest.", cost=cost, ratio=ratio)
     return _broken(query, item)
 
 
 def _money(query: SearchQuery, usd: float) -> str:
-    return f"{significant(usd)} USD {'an hour' if query.has_traffic else 'a million tokens'}"
+    if query.has_traffic:
+        return tr("{usd} USD an hour", usd=significant(usd))
+    return tr("{usd} USD a million tokens", usd=significant(usd))
 
 
 def _broken(query: SearchQuery, item: Tried) -> tuple[Cause, str]:
     """Which part of the promise no plan keeps."""
     ttft, tpot = min(s.best_ttft_s for s in item.standings), min(s.best_tpot_s for s in item.standings)
-    where = "at the slow end of the band" if query.holds_band else "as expected"
+    where = tr("at the slow end of the band") if query.holds_band else tr("as expected")
     if tpot > query.promised_tpot_s:
-        return "tpot", f"TPOT too long: best reachable {duration(tpot)} {where}, promised {duration(query.promised_tpot_s)}."
+        return "tpot", _too_long("TPOT", tpot, where, query.promised_tpot_s)
     if ttft > query.promised_ttft_s:
-        return "ttft", f"TTFT too long: best reachable {duration(ttft)} {where}, promised {duration(query.promised_ttft_s)}."
-    together = min(s.tpot_with_ttft_s for s in item.standings)
-    kept = f"with TTFT within {duration(query.promised_ttft_s)}, TPOT is {duration(together)} at best {where}"
-    return "both", f"No plan keeps both: {kept}, promised {duration(query.promised_tpot_s)}."
+        return "ttft", _too_long("TTFT", ttft, where, query.promised_ttft_s)
+    return "both", tr(
+        "No plan keeps both: with TTFT within {ttft}, TPOT is {tpot} at best {where}, promised {promised}.",
+        ttft=duration(query.promised_ttft_s),
+        tpot=duration(min(s.tpot_with_ttft_s for s in item.standings)),
+        where=where,
+        promised=duration(query.promised_tpot_s),
+    )
+
+
+def _too_long(name: str, best_s: float, where: str, promised_s: float) -> str:
+    return tr(
+        "{name} too long: best reachable {best} {where}, promised {promised}.",
+        name=name,
+        best=duration(best_s),
+        where=where,
+        promised=duration(promised_s),
+    )
 
 
 def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deployment | None) -> str:
@@ -117,9 +150,18 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
     if winners:
         best = winners[0]
         usd = best.usd_per_hour if query.has_traffic else best.usd_per_million_tokens
-        return f"Cheapest: {_machines(best)}, for {_money(query, usd or 0.0)} at {significant(best.requests_per_s)} requests/s."
+        return tr(
+            "Cheapest: {machines}, for {cost} at {rate} requests/s.",
+            machines=_machines(best),
+            cost=_money(query, usd or 0.0),
+            rate=significant(best.requests_per_s),
+        )
     if nearest is None:
-        return f"Nothing fits: no device holds {query.model} with one sequence on up to {query.most_devices} of them."
+        return tr(
+            "Nothing fits: no device holds {model} with one sequence on up to {n} of them.",
+            model=query.model,
+            n=query.most_devices,
+        )
     ttft_s, tpot_s = nearest.held_ttft_s, nearest.held_tpot_s
     misses = []
     if ttft_s > query.promised_ttft_s:
@@ -127,29 +169,48 @@ def sentence(query: SearchQuery, winners: Sequence[Deployment], nearest: Deploym
     if tpot_s > query.promised_tpot_s:
         misses.append(_miss("TPOT", tpot_s, query.promised_tpot_s, "decode", nearest.bound["decode"]))
     if not misses:
-        return f"Nothing with a price keeps the promise; without one, {_machines(nearest)} does."
-    return f"Nothing keeps the promise. Nearest: {_machines(nearest)}, with {' and '.join(misses)}."
+        return tr("Nothing with a price keeps the promise; without one, {machines} does.", machines=_machines(nearest))
+    told = misses[0] if len(misses) == 1 else tr("{one} and {other}", one=misses[0], other=misses[1])
+    return tr("Nothing keeps the promise. Nearest: {machines}, with {misses}.", machines=_machines(nearest), misses=told)
 
 
 def notes(query: SearchQuery, winners: Sequence[Deployment]) -> tuple[str, ...]:
     """What the answer rests on."""
-    held = "at the slow end of the prediction band (its 90th percentile)" if query.holds_band else "as expected"
-    if query.waits_at is None:
-        first = "TTFT is the prefill of one prompt, without queueing."
-    else:
-        first = f"TTFT is held with the wait that {query.percentile:g} of 100 arrivals stay below, as they come at random."
-    found = [f"The promise is held {held}; {first}"]
-    if query.price == "market" and any(item.price_basis.startswith("owned") for item in winners):
-        found.append("Where nobody rents a device out, its price is that of owning it, all of its life in use.")
-    found.append("Narrower weights can cost quality; only memory and speed are compared.")
+    ttft = tr("TTFT is the prefill of one prompt, without queueing.")
+    if query.waits_at is not None:
+        ttft = tr(
+            "TTFT is held with the wait that {percentile:g} of 100 arrivals stay below, as they come at random.",
+            percentile=query.percentile,
+        )
+    held = tr("The promise is held as expected; {ttft}", ttft=ttft)
+    if query.holds_band:
+        held = tr("The promise is held at the slow end of the prediction band (its 90th percentile); {ttft}", ttft=ttft)
+    found = [held]
+    if any(_is_owned(query, item) for item in winners):
+        found.append(tr("Where nobody rents a device out, its price is that of owning it, all of its life in use."))
+    found.append(tr("Narrower weights can cost quality; only memory and speed are compared."))
     return tuple(found)
 
 
-def _miss(name: str, found_s: float, promised_s: float, phase: str, bound: str) -> str:
-    return f"{name} {duration(found_s)} where {duration(promised_s)} is promised ({phase} is bound by {bound})"
+def _is_owned(query: SearchQuery, item: Deployment) -> bool:
+    """Whether the market's price of a winner is that of owning it."""
+    if query.price != "market" or query.usd_per_device_hour is not None:
+        return False
+    return market_price(load_hardware(item.scenario.hardware)).kind == "ownership"
+
+
+def _miss(name: str, found_s: float, promised_s: float, phase: Phase, bound: Bound) -> str:
+    return tr(
+        "{name} {time} where {promised} is promised ({phase} is bound by {bound})",
+        name=name,
+        time=duration(found_s),
+        promised=duration(promised_s),
+        phase=tr(_PHASES[phase]),
+        bound=tr(_BOUNDS[bound]),
+    )
 
 
 def _machines(item: Deployment) -> str:
     one = f"{item.devices_per_replica} x {item.hardware_name}"
-    many = one if item.replicas == 1 else f"{item.replicas} replicas of {one}"
-    return f"{many} (weights {item.weights})"
+    many = one if item.replicas == 1 else tr("{n} replicas of {one}", n=item.replicas, one=one)
+    return tr("{machines} (weights {weights})", machines=many, weights=item.weights)

@@ -12,15 +12,23 @@ import streamlit as st
 from roofline.answers.compare import variants
 from roofline.dashboard import choices, state
 from roofline.dashboard.compare_words import NO_OTHERS, SWAP_HELP, VARIANT_WORDS
-from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LABELS, LOADS, MANUAL, asked, control_values
+from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LABELS, LOADS, MANUAL, Values, asked, control_values
 from roofline.dashboard.text import esc
+from roofline.language import ENGLISH, chosen, later, tr
 from roofline.link import COMPARED, VERSION, encode
 from roofline.link_compare import encode_others
 from roofline.specs.scenario import Scenario
 
-_LETTER_KEY, _PROBLEMS = "cmp_letter", "_cmp_problems"
-_LOAD_WORDS = {"batch": "Batch", "rate": "Requests/s", "most": "Most that fit"}
-_NAMES = {"engine": "Engine", "weights": "Weights", "activations": "Activations", "kv_cache": "Cache", **LABELS}
+_LETTER_KEY, _EDITED = "cmp_letter", "_cmp_edited"
+_LOAD_WORDS = {"batch": later("Batch"), "rate": later("Requests/s"), "most": later("Most that fit")}
+_NAMES = {
+    "engine": later("Engine"),
+    "weights": later("Weights"),
+    "activations": later("Activations"),
+    "kv_cache": later("Cache"),
+    "load": later("Load"),
+    **LABELS,
+}
 _COLUMNS = 4
 _FIRST_FIELDS = ("model", "hardware", "devices", "weights", "engine", "input_tokens", "output_tokens")
 _MORE_FIELDS = ("load", "activations", "kv_cache", "usd_per_device_hour", *KNOBS)
@@ -42,7 +50,7 @@ class Board:
 def editor(board: Board, calculator: Any) -> None:  # noqa: ANN401
     """Buttons to add, and the controls of one of the others, with a way to the page that answers it alone."""
     if not board.others:
-        st.html(f'<p class="rf-answer">{esc(NO_OTHERS)}</p>')
+        st.html(f'<p class="rf-answer">{esc(tr(NO_OTHERS))}</p>')
     if board.free is not None:
         _adders(board, board.free)
     if not board.others:
@@ -56,9 +64,9 @@ def editor(board: Board, calculator: Any) -> None:  # noqa: ANN401
 def _adders(board: Board, free: str) -> None:
     """One button for each question worth asking next."""
     with st.container(horizontal=True, key="cmp_add", vertical_alignment="center"):
-        st.html(f'<p class="rf-key">Add {free.upper()}:</p>', width="content")
+        st.html(f'<p class="rf-key">{esc(tr("Add {letter}:", letter=free.upper()))}</p>', width="content")
         for name, scenario in variants(board.first).items():
-            st.button(VARIANT_WORDS[name], key=f"cmp_add_{name}", on_click=_put, args=(board, free, scenario))
+            st.button(tr(VARIANT_WORDS[name]), key=f"cmp_add_{name}", on_click=_put, args=(board, free, scenario))
 
 
 def _letter(board: Board) -> str:
@@ -67,24 +75,28 @@ def _letter(board: Board) -> str:
     if st.session_state.get(_LETTER_KEY) not in letters:
         st.session_state[_LETTER_KEY] = letters[-1]
     words = str.upper
-    st.segmented_control("Change", letters, key=_LETTER_KEY, format_func=words, required=True, on_change=_forget)
+    st.segmented_control(tr("Change"), letters, key=_LETTER_KEY, format_func=words, required=True, on_change=_forget)
     return str(st.session_state[_LETTER_KEY])
 
 
 def _forget() -> None:
-    st.session_state[_PROBLEMS] = {}
+    st.session_state[_EDITED] = None
 
 
 def _actions(board: Board, letter: str, calculator: Any) -> None:  # noqa: ANN401
     name = letter.upper()
     with st.container(horizontal=True, key="cmp_actions", vertical_alignment="center"):
-        st.button(f"Swap {name} with A", key="cmp_swap", on_click=_swap, args=(board, letter), help=SWAP_HELP)
+        swap, words = tr("Swap {letter} with A", letter=name), tr(SWAP_HELP)
+        st.button(swap, key="cmp_swap", on_click=_swap, args=(board, letter), help=words)
         if board.free is not None:
-            words = f"Copy {name} to {board.free.upper()}"
-            st.button(words, key="cmp_copy", on_click=_put, args=(board, board.free, board.others[letter]))
-        st.button(f"Remove {name}", key="cmp_remove", on_click=_remove, args=(board, letter))
+            copy = tr("Copy {letter} to {free}", letter=name, free=board.free.upper())
+            st.button(copy, key="cmp_copy", on_click=_put, args=(board, board.free, board.others[letter]))
+        st.button(tr("Remove {letter}", letter=name), key="cmp_remove", on_click=_remove, args=(board, letter))
         query = encode(board.others[letter]) or {"v": VERSION}
-        st.page_link(calculator, label=f"Open {name} in the Calculator", query_params=query, width="content")
+        if chosen() != ENGLISH:
+            query[state.LANGUAGE_KEY] = chosen()
+        label = tr("Open {letter} in the Calculator", letter=name)
+        st.page_link(calculator, label=label, query_params=query, width="content")
 
 
 def _put(board: Board, letter: str, scenario: Scenario) -> None:
@@ -117,7 +129,7 @@ def _fields(board: Board, letter: str) -> None:
     load = {"batch": ("batch",), "rate": ("request_rate",)}.get(values["load"], ())
     _grid(board, letter, (*_FIRST_FIELDS, *load))
     used = [_label(name) for name in _MORE_FIELDS if values[name] != as_a[name]]
-    title = f"More: {', '.join(used)}" if used else "More: load, formats, price, plan"
+    title = tr("More: {names}", names=", ".join(used)) if used else tr("More: load, formats, price, plan")
     with st.expander(title, key="cmp_more", on_change="rerun") as more:
         if more.open:
             _grid(board, letter, _MORE_FIELDS)
@@ -126,7 +138,8 @@ def _fields(board: Board, letter: str) -> None:
 def _grid(board: Board, letter: str, names: Sequence[str]) -> None:
     """Controls in rows of four, each with what is wrong with it."""
     values, as_a = control_values(board.others[letter]), control_values(board.first)
-    problems: dict[str, str] = st.session_state.get(_PROBLEMS, {})
+    edited = st.session_state.get(_EDITED)
+    problems = {} if edited is None else _taken(*edited)[1]
     for start in range(0, len(names), _COLUMNS):
         for name, column in zip(names[start : start + _COLUMNS], st.columns(_COLUMNS), strict=False):
             with column:
@@ -136,14 +149,14 @@ def _grid(board: Board, letter: str, names: Sequence[str]) -> None:
 
 
 def _label(name: str) -> str:
-    return _NAMES.get(name, name.capitalize())
+    return tr(_NAMES[name])
 
 
 def _field(board: Board, letter: str, name: str, value: Any, *, changed: bool) -> None:  # noqa: ANN401
     """One control; a mark where it differs from A."""
     key = f"cmp_{name}"
     st.session_state[key] = value
-    label = f"{_label(name)}{' (not as A)' if changed else ''}"
+    label = tr("{name} (not as A)", name=_label(name)) if changed else _label(name)
     common: dict[str, Any] = {"key": key, "on_change": _edit, "args": (board, letter, name)}
     lists = _lists()
     if name in lists:
@@ -151,9 +164,9 @@ def _field(board: Board, letter: str, name: str, value: Any, *, changed: bool) -
         shown = options if value in options else (*options, value)
         st.selectbox(label, shown, format_func=words, **common)
     elif isinstance(value, int) or name in KNOBS:
-        st.number_input(label, value=None, step=1, placeholder="auto", **common)
+        st.number_input(label, value=None, step=1, placeholder=tr("auto"), **common)
     else:
-        st.number_input(label, value=None, step=0.1, placeholder="auto", format="%g", **common)
+        st.number_input(label, value=None, step=0.1, placeholder=tr("auto"), format="%g", **common)
 
 
 def _lists() -> dict[str, tuple[tuple[str, ...], Any]]:
@@ -162,7 +175,7 @@ def _lists() -> dict[str, tuple[tuple[str, ...], Any]]:
         "model": ((*choices.models(), *state.own("model")), choices.model_words),
         "hardware": ((*choices.hardware(), *state.own("hardware")), choices.hardware_words),
         "engine": (choices.engines(), choices.engine_words),
-        "load": (LOADS, _LOAD_WORDS.__getitem__),
+        "load": (LOADS, lambda load: tr(_LOAD_WORDS[load])),
         **{role: (choices.formats(role), partial(choices.format_words, role=role)) for role in FORMATS},
     }
 
@@ -173,7 +186,12 @@ def _edit(board: Board, letter: str, name: str) -> None:
     values = {**control_values(before), name: st.session_state[f"cmp_{name}"]}
     if name in KNOBS:
         values["plan"] = MANUAL if any(values[knob] is not None for knob in KNOBS) else AUTO
+    st.session_state[_EDITED] = values, before
+    _write(board.first, {**board.others, letter: _taken(values, before)[0]})
+
+
+def _taken(values: Values, before: Scenario) -> tuple[Scenario, dict[str, str]]:
+    """The scenario that controls ask for, and a sentence for each that cannot be taken over."""
     scenario, problems = asked(values, before)
     scenario, unknown = choices.known(scenario, before)
-    st.session_state[_PROBLEMS] = {**problems, **unknown}
-    _write(board.first, {**board.others, letter: scenario})
+    return scenario, {**problems, **unknown}

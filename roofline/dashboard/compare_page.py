@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache, partial
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -32,12 +32,13 @@ from roofline.errors import RooflineError
 from roofline.figures.compare_plot import PLOTS, compare_alt, compare_figure
 from roofline.figures.map_plot import INPUT_WORDS, VALUE_WORDS, map_alt, map_figure
 from roofline.figures.theme import Look, as_figure
+from roofline.language import ENGLISH, cached, later, told_in, tr
 from roofline.link_compare import FIRST, decode_others
 from roofline.specs.scenario import Scenario
 
 _PLOT, _MAP = "plot", "map"
 _FIRST_MAP = ("batch", "input_tokens", "user")
-_CURVES_KEY = "Band: 10th to 90th percentile of what is expected. Hollow marks: each scenario's own batch."
+_CURVES_KEY = later("Band: 10th to 90th percentile of what is expected. Hollow marks: each scenario's own batch.")
 
 
 def draw(frame: Frame) -> None:
@@ -45,20 +46,20 @@ def draw(frame: Frame) -> None:
     board, problems = _board(frame.scenario)
     if problems:
         lines = "".join(f"<li>{esc(problem)}</li>" for problem in problems)
-        st.html(notice("Part of what is compared could not be read", f"<ul>{lines}</ul>"))
+        st.html(notice(tr("Part of what is compared could not be read"), f"<ul>{lines}</ul>"))
     found = _compared(tuple({FIRST: board.first, **board.others}.items()))
     st.html(legend_html(found, frame.look.palette) + answer_html(found))
     if board.others:
-        key = "Inputs that differ, then expected numbers with the band of each and how far it is from A."
-        st.html(heading("Side by side", key) + comparison_table(found))
+        key = tr("Inputs that differ, then expected numbers with the band of each and how far it is from A.")
+        st.html(heading(tr("Side by side"), key) + comparison_table(found))
     editor(board, frame.pages["Calculator"])
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
         _curves(found, frame.look)
     with pair.cell():
         _map(board.first, frame.look)
-    key = "Each device's memory, all on one scale."
-    st.html(heading("Memory", key) + memory_html(found, frame.look.palette))
+    key = tr("Each device's memory, all on one scale.")
+    st.html(heading(tr("Memory"), key) + memory_html(found, frame.look.palette))
     _downloads(found)
 
 
@@ -73,28 +74,37 @@ def _board(first: Scenario) -> tuple[Board, tuple[str, ...]]:
     return Board(first, others), tuple(problems)
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _compared(scenarios: tuple[tuple[str, Scenario], ...]) -> Comparison:
     return compare(dict(scenarios))
 
 
 def _curves(found: Comparison, look: Look) -> None:
     """One figure with the curves of all."""
-    st.html(heading("Curves of all", _CURVES_KEY))
+    st.html(heading(tr("Curves of all"), tr(_CURVES_KEY)))
     kept = state.page_values().get(_PLOT)
     plot = kept if kept in PLOTS else PLOTS[0]
     st.session_state["cmp_plot"] = plot
-    words = PLOT_WORDS.__getitem__
-    st.segmented_control("Curves", PLOTS, key="cmp_plot", format_func=words, required=True, on_change=_keep_plot, wrap=True)
+    st.segmented_control(
+        tr("Curves"),
+        PLOTS,
+        key="cmp_plot",
+        format_func=lambda name: tr(PLOT_WORDS[name]),
+        required=True,
+        on_change=_keep_plot,
+        wrap=True,
+    )
     reports = {entry.letter: entry.answered for entry in found.entries if entry.answered is not None}
     if not reports:
-        st.html('<p class="rf-answer">No scenario fits, so there are no curves: see above what would.</p>')
+        words = tr("No scenario fits, so there are no curves: see above what would.")
+        st.html(f'<p class="rf-answer">{esc(words)}</p>')
         return
     drawn = curves(found)
     figure = as_figure(compare_figure(reports, drawn, plot, look))
     config, alt = chart_config(look, "compare"), compare_alt(reports, plot)
     st.plotly_chart(figure, theme=None, key="compare_chart", config=config, alt=alt)
-    st.download_button("Download the curves (CSV)", partial(_curves_csv, drawn), "curves.csv", "text/csv", on_click="ignore")
+    label, file = tr("Download the curves (CSV)"), partial(_curves_csv, drawn)
+    st.download_button(label, file, "curves.csv", "text/csv", on_click="ignore")
 
 
 def _keep_plot() -> None:
@@ -104,21 +114,22 @@ def _keep_plot() -> None:
 
 def _map(first: Scenario, look: Look) -> None:
     """A number of A over two inputs."""
-    st.html(heading("Map of A over two inputs", MAP_KEY))
+    st.html(heading(tr("Map of A over two inputs"), tr(MAP_KEY)))
     x, y, value = _map_choices()
     try:
-        with st.spinner("Sweeping over both inputs…"):
+        with st.spinner(tr("Sweeping over both inputs…")):
             found = _field_map(first, x, y, value)
     except RooflineError as error:
-        st.html(notice("No map for this", esc(str(error))))
+        st.html(notice(tr("No map for this"), esc(str(error))))
         return
     figure = as_figure(map_figure(found, look))
     st.plotly_chart(figure, theme=None, key="map_chart", config=chart_config(look, "map"), alt=map_alt(found))
     st.html(f'<p class="rf-note">{esc(map_sentence(found))}</p>')
-    st.download_button("Download the map (CSV)", partial(_map_csv, found), "map.csv", "text/csv", on_click="ignore")
+    label, file = tr("Download the map (CSV)"), partial(_map_csv, first, x, y, value)
+    st.download_button(label, file, "map.csv", "text/csv", on_click="ignore")
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _field_map(scenario: Scenario, x: str, y: str, value: str) -> FieldMap:
     return field_map(scenario, x, y, value)
 
@@ -130,12 +141,20 @@ def _map_choices() -> tuple[str, str, str]:
         st.session_state[f"cmp_map_{name}"] = chosen
     columns = st.columns(3)
     with columns[0]:
-        st.selectbox("Across", tuple(AXES), key="cmp_map_x", format_func=INPUT_WORDS.__getitem__, on_change=_keep_map)
+        st.selectbox(tr("Across"), tuple(AXES), key="cmp_map_x", format_func=_input_words, on_change=_keep_map)
     with columns[1]:
-        st.selectbox("Upwards", tuple(AXES), key="cmp_map_y", format_func=INPUT_WORDS.__getitem__, on_change=_keep_map)
+        st.selectbox(tr("Upwards"), tuple(AXES), key="cmp_map_y", format_func=_input_words, on_change=_keep_map)
     with columns[2]:
-        st.selectbox("Shown", tuple(VALUES), key="cmp_map_value", format_func=VALUE_WORDS.__getitem__, on_change=_keep_map)
+        st.selectbox(tr("Shown"), tuple(VALUES), key="cmp_map_value", format_func=_value_words, on_change=_keep_map)
     return kept
+
+
+def _input_words(name: str) -> str:
+    return tr(INPUT_WORDS[name])
+
+
+def _value_words(name: str) -> str:
+    return tr(VALUE_WORDS[name])
 
 
 def _keep_map() -> None:
@@ -147,17 +166,18 @@ def _keep_map() -> None:
     state.set_page({_MAP: None if (x, y, value) == _FIRST_MAP else ",".join((x, y, value))})
 
 
-def _map_csv(found: FieldMap) -> bytes:
-    text: str = found.table.to_csv(index=False)
+def _map_csv(first: Scenario, x: str, y: str, value: str) -> bytes:
+    with told_in(ENGLISH):
+        text: str = _field_map(first, x, y, value).table.to_csv(index=False)
     return text.encode()
 
 
 def _downloads(found: Comparison) -> None:
     with st.container(horizontal=True, key="cmp_downloads"):
-        st.download_button("Download the numbers (CSV)", partial(_csv, found), "compare.csv", "text/csv", on_click="ignore")
-        st.download_button(
-            "Download the numbers (JSON)", partial(_json, found), "compare.json", "application/json", on_click="ignore"
-        )
+        label, file = tr("Download the numbers (CSV)"), partial(_csv, found)
+        st.download_button(label, file, "compare.csv", "text/csv", on_click="ignore")
+        label, file = tr("Download the numbers (JSON)"), partial(_json, found)
+        st.download_button(label, file, "compare.json", "application/json", on_click="ignore")
 
 
 def _csv(found: Comparison) -> bytes:

@@ -19,83 +19,106 @@ from roofline.dashboard.text import Markup, count_of, esc, table
 from roofline.figures.compare_plot import LETTERS, Plot
 from roofline.figures.theme import SERIES_MARKS, Palette
 from roofline.figures.words import sig
+from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario
 from roofline.units import duration, memory_size
 
 _TIMES = 1.5
 """From this ratio on, people say how many times."""
 HEADLINE_WORDS = {
-    "tokens_per_s_per_user": "Tokens/s per user",
-    "output_tokens_per_s": "Tokens/s in total",
-    "ttft_s": "Time to first token",
-    "usd_per_million_output_tokens": "USD per million output tokens",
-    "usd_per_hour": "USD per hour, all devices",
-    "used_bytes_per_device": "Memory used per device",
-    "max_batch": "Most sequences at once",
+    "tokens_per_s_per_user": later("Tokens/s per user"),
+    "output_tokens_per_s": later("Tokens/s in total"),
+    "ttft_s": later("Time to first token"),
+    "usd_per_million_output_tokens": later("USD per million output tokens"),
+    "usd_per_hour": later("USD per hour, all devices"),
+    "used_bytes_per_device": later("Memory used per device"),
+    "max_batch": later("Most sequences at once"),
 }
-PLOT_WORDS: dict[Plot, str] = {"total": "Total against batch", "user": "Per user against batch", "cost": "Speed against cost"}
-VARIANT_WORDS = {"copy": "A copy of A", "devices": "Twice the devices", "bits": "Half the bits", "batch": "Twice the batch"}
+PLOT_WORDS: dict[Plot, str] = {
+    "total": later("Total against batch"),
+    "user": later("Per user against batch"),
+    "cost": later("Speed against cost"),
+}
+VARIANT_WORDS = {
+    "copy": later("A copy of A"),
+    "devices": later("Twice the devices"),
+    "bits": later("Half the bits"),
+    "batch": later("Twice the batch"),
+}
 FIELD_WORDS: dict[str, str] = {
     **LABELS,
-    "weights": "Weights",
-    "activations": "Activations",
-    "kv_cache": "Cache (keys and values)",
-    "engine": "Engine",
-    "attention_data_parallel": "Attention in data parallel",
+    "weights": later("Weights"),
+    "activations": later("Activations"),
+    "kv_cache": later("Cache (keys and values)"),
+    "engine": later("Engine"),
+    "attention_data_parallel": later("Attention in data parallel"),
 }
 _SENTENCES: dict[str, dict[str, str]] = {
     "tokens_per_s_per_user": {
-        "alike": "{b} is as fast per user as {a}.",
-        "times": "{b} is {ratio} times as fast per user as {a}.",
-        "more": "{b} is {percent} faster per user than {a}.",
-        "less": "{b} is {percent} slower per user than {a}.",
+        "alike": later("{b} is as fast per user as {a}."),
+        "times": later("{b} is {ratio} times as fast per user as {a}."),
+        "more": later("{b} is {percent} faster per user than {a}."),
+        "less": later("{b} is {percent} slower per user than {a}."),
     },
     "output_tokens_per_s": {
-        "alike": "In total {b} delivers as much as {a}.",
-        "times": "In total {b} delivers {ratio} times as much as {a}.",
-        "more": "In total {b} delivers {percent} more than {a}.",
-        "less": "In total {b} delivers {percent} less than {a}.",
+        "alike": later("In total {b} delivers as much as {a}."),
+        "times": later("In total {b} delivers {ratio} times as much as {a}."),
+        "more": later("In total {b} delivers {percent} more than {a}."),
+        "less": later("In total {b} delivers {percent} less than {a}."),
     },
     "usd_per_million_output_tokens": {
-        "alike": "An output token of {b} costs the same.",
-        "times": "An output token of {b} costs {ratio} times as much.",
-        "more": "An output token of {b} costs {percent} more.",
-        "less": "An output token of {b} costs {percent} less.",
+        "alike": later("An output token of {b} costs the same."),
+        "times": later("An output token of {b} costs {ratio} times as much."),
+        "more": later("An output token of {b} costs {percent} more."),
+        "less": later("An output token of {b} costs {percent} less."),
     },
 }
 _PLACES = {
-    "batch": "{} at once",
-    "input_tokens": "a prompt of {} tokens",
-    "output_tokens": "an output of {} tokens",
-    "devices": "{} devices",
-    "weights": "weights in {}",
-    "prefix_hit": "{} of the prompt in a cache",
-    "utilisation": "{} utilisation",
+    "batch": later("{value} at once"),
+    "input_tokens": later("a prompt of {value} tokens"),
+    "output_tokens": later("an output of {value} tokens"),
+    "devices": later("{value} devices"),
+    "weights": later("weights in {value}"),
+    "prefix_hit": later("{value} of the prompt in a cache"),
+    "utilisation": later("{value} utilisation"),
 }
 _VALUES = {
-    "user": "{} tokens/s per user",
-    "total": "{} tokens/s in total",
-    "usd": "{} USD per million output tokens",
-    "ttft": "the first token after {}",
+    "user": later("{value} tokens/s per user"),
+    "total": later("{value} tokens/s in total"),
+    "usd": later("{value} USD per million output tokens"),
+    "ttft": later("the first token after {value}"),
 }
-_TABLE_WORDS = {"alike": "as A", "times": "{ratio} × A", "more": "{percent} more", "less": "{percent} less"}
-NO_OTHERS = "Nothing is compared yet. The scenario of the sidebar is A: add B and change something in it."
-SWAP_HELP = "Anything that has no control here: swap with A, change it in the sidebar, and swap back."
-MAP_KEY = "Stronger colour: better. Grey: does not fit. Broken lines: the same USD per million output tokens."
+_TABLE_WORDS = {
+    "alike": later("as A"),
+    "times": later("{ratio} × A"),
+    "more": later("{percent} more"),
+    "less": later("{percent} less"),
+}
+NO_OTHERS = later("Nothing is compared yet. The scenario of the sidebar is A: add B and change something in it.")
+SWAP_HELP = later("Anything that has no control here: swap with A, change it in the sidebar, and swap back.")
+MAP_KEY = later("Stronger colour: better. Grey: does not fit. Broken lines: the same USD per million output tokens.")
 
 
 def scenario_words(scenario: Scenario, report: Report | None) -> str:
     """A scenario in a line."""
-    load = (
-        f"{scenario.request_rate:,.6g} requests/s" if scenario.request_rate is not None else f"batch {_batch(scenario, report)}"
+    return tr(
+        "{model} on {devices}, {load}",
+        model=model_words(scenario.model),
+        devices=count_of(scenario, hardware_words(scenario.hardware)),
+        load=_load(scenario, report),
     )
-    return f"{model_words(scenario.model)} on {count_of(scenario, hardware_words(scenario.hardware))}, {load}"
+
+
+def _load(scenario: Scenario, report: Report | None) -> str:
+    if scenario.request_rate is not None:
+        return tr("{rate:,.6g} requests/s", rate=scenario.request_rate)
+    return tr("batch {batch}", batch=_batch(scenario, report))
 
 
 def _batch(scenario: Scenario, report: Report | None) -> str:
     if scenario.batch is not None:
-        return f"{scenario.batch:,}"
-    return "the most that fit" if report is None else f"{report.batch:,}, the most that fit"
+        return localised(f"{scenario.batch:,}")
+    return tr("the most that fit") if report is None else tr("{batch:,}, the most that fit", batch=report.batch)
 
 
 def legend_html(found: Comparison, palette: Palette) -> str:
@@ -128,7 +151,8 @@ def _no_numbers(entry: Entry) -> str:
 
 def _sentences(entry: Entry, first: Entry, found: Comparison) -> str:
     if entry.scenario == first.scenario:
-        return f"{entry.letter.upper()} is the same as {first.letter.upper()} so far: change something in it."
+        b, a = entry.letter.upper(), first.letter.upper()
+        return tr("{b} is the same as {a} so far: change something in it.", b=b, a=a)
     own = {delta.name: delta for delta in found.deltas if delta.letter == entry.letter}
     return " ".join(delta_sentence(own[name], first.letter) for name in _SENTENCES if name in own)
 
@@ -141,8 +165,12 @@ def delta_sentence(delta: Delta, first: str) -> str:
     >>> delta_sentence(Delta("b", "usd_per_million_output_tokens", 0.7, -0.3, False, True), "a")
     'An output token of B costs 30% less.'
     """
-    return _SENTENCES[delta.name][_how(delta)].format(
-        a=first.upper(), b=delta.letter.upper(), ratio=sig(delta.ratio), percent=f"{abs(delta.change):.0%}"
+    return tr(
+        _SENTENCES[delta.name][_how(delta)],
+        a=first.upper(),
+        b=delta.letter.upper(),
+        ratio=sig(delta.ratio),
+        percent=localised(f"{abs(delta.change):.0%}"),
     )
 
 
@@ -157,11 +185,11 @@ def _how(delta: Delta) -> str:
 def comparison_table(found: Comparison) -> str:
     """What is not the same everywhere, as asked for; then headline numbers with bands, and how far each is from A."""
     differing = [
-        (FIELD_WORDS.get(item.field, item.field), *(value_words(item.field, value) for value in item.values.values()))
+        (tr(FIELD_WORDS.get(item.field, item.field)), *(value_words(item.field, value) for value in item.values.values()))
         for item in found.differences
     ]
-    numbers = [(HEADLINE_WORDS[item.name], *_cells(item, found)) for item in found.headlines]
-    rows = table(("", *_heads(found)), [*differing, *numbers], caption="What differs, and the headline numbers")
+    numbers = [(tr(HEADLINE_WORDS[item.name]), *_cells(item, found)) for item in found.headlines]
+    rows = table(("", *_heads(found)), [*differing, *numbers], caption=tr("What differs, and the headline numbers"))
     return f'<div class="rf-compare">{rows}</div>'
 
 
@@ -176,12 +204,12 @@ def value_words(field: str, value: object) -> str:
     if field in named:
         return named[field](AUTO if value is None else str(value))
     if value is None:
-        return "the most that fit" if field == "batch" else "auto"
+        return tr("the most that fit") if field == "batch" else tr("auto")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return tr("yes") if value else tr("no")
     if field in ("utilisation", "prefix_hit", "forced_output"):
-        return f"{value:.0%}"
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+        return localised(f"{value:.0%}")
+    return localised(f"{value:,}") if isinstance(value, int | float) else str(value)
 
 
 def _heads(found: Comparison) -> tuple[str, ...]:
@@ -200,21 +228,22 @@ def _cells(item: Headline, found: Comparison) -> tuple[object, ...]:
 def _absent(entry: Entry) -> str:
     """Why a number is missing."""
     if entry.report is None:
-        return "no answer"
-    return "not known" if entry.answered is not None else "does not fit"
+        return tr("no answer")
+    return tr("not known") if entry.answered is not None else tr("does not fit")
 
 
 def _cell(item: Headline, letter: str, measure: Measure, delta: Delta | None) -> object:
-    value = f"<strong>{esc(_number(item, measure.value))}</strong>{' best' if letter in item.best else ''}"
+    best = f" {esc(tr('best'))}" if letter in item.best else ""
+    value = f"<strong>{esc(_number(item, measure.value))}</strong>{best}"
     notes = [] if delta is None else [_delta_words(delta)]
     if measure.low is not None and measure.high is not None:
-        notes.insert(0, f"{_number(item, measure.low)} to {_number(item, measure.high)}")
+        notes.insert(0, tr("{low} to {high}", low=_number(item, measure.low), high=_number(item, measure.high)))
     return Markup(f"{value}<br><small>{esc(' · '.join(notes))}</small>" if notes else value)
 
 
 def _delta_words(delta: Delta) -> str:
-    words = _TABLE_WORDS[_how(delta)].format(ratio=sig(delta.ratio), percent=f"{abs(delta.change):.0%}")
-    return f"{words}, bands overlap" if delta.bands_overlap else words
+    words = tr(_TABLE_WORDS[_how(delta)], ratio=sig(delta.ratio), percent=localised(f"{abs(delta.change):.0%}"))
+    return tr("{difference}, bands overlap", difference=words) if delta.bands_overlap else words
 
 
 def _number(item: Headline, value: float) -> str:
@@ -222,7 +251,7 @@ def _number(item: Headline, value: float) -> str:
         return duration(value)
     if item.kind == "bytes":
         return memory_size(value)
-    return f"{value:,.0f}" if item.kind == "count" else sig(value)
+    return localised(f"{value:,.0f}") if item.kind == "count" else sig(value)
 
 
 def memory_html(found: Comparison, palette: Palette) -> str:
@@ -240,18 +269,19 @@ def map_sentence(found: FieldMap) -> str:
     """What of the plane fits, and where the number is best."""
     fit, of = found.fitting
     if found.best is None:
-        return f"None of the {of} points fits: take more devices, fewer bits or a shorter prompt."
+        return tr("None of the {of} points fits: take more devices, fewer bits or a shorter prompt.", of=of)
     column, row = found.best
     x, y = _place_words(found.x, found.x_values[column]), _place_words(found.y, found.y_values[row])
-    return f"{fit} of {of} points fit. Best: {_value_words(found.value, float(found.z[row, column]))}, with {x} and {y}."
+    best = _value_words(found.value, float(found.z[row, column]))
+    return tr("{n} of {of} points fit. Best: {best}, with {x} and {y}.", n=fit, of=of, best=best, x=x, y=y)
 
 
 def _place_words(field: str, value: float | str) -> str:
-    return _PLACES[field].format(value_words(field, value))
+    return tr(_PLACES[field], value=value_words(field, value))
 
 
 def _value_words(name: str, value: float) -> str:
-    return _VALUES[name].format(duration(value) if name == "ttft" else sig(value))
+    return tr(_VALUES[name], value=duration(value) if name == "ttft" else sig(value))
 
 
 def csv_rows(found: Comparison) -> list[dict[str, object]]:

@@ -13,17 +13,18 @@ from roofline.answers.report import BatchCurve, Report
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis_title, base_layout, tint
 from roofline.figures.words import sig
+from roofline.language import later, tr
 from roofline.units import Floats
 
 Plot = Literal["total", "user", "cost"]
 PLOTS: tuple[Plot, ...] = ("total", "user", "cost")
 LETTERS = ("a", "b", "c", "d")
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
-_BATCH_TITLE = "Sequences decoding at once (batch)"
+_BATCH_TITLE = later("Sequences decoding at once (batch)")
 _TITLES: dict[Plot, tuple[str, str]] = {
-    "total": (_BATCH_TITLE, "Tokens/s in total"),
-    "user": (_BATCH_TITLE, "Tokens/s per user"),
-    "cost": ("USD per million output tokens", "Tokens/s per user"),
+    "total": (_BATCH_TITLE, later("Tokens/s in total")),
+    "user": (_BATCH_TITLE, later("Tokens/s per user")),
+    "cost": (later("USD per million output tokens"), later("Tokens/s per user")),
 }
 
 Point = tuple[float, float, float, float, float]
@@ -43,7 +44,7 @@ def compare_figure(reports: Mapping[str, Report], curves: Mapping[str, BatchCurv
     """Curves of all scenarios: total or speed per user against the batch, or speed per user against cost."""
     lines = [_line(letter, reports[letter], curve, plot) for letter, curve in curves.items()]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    x_title, y_title = _TITLES[plot]
+    x_title, y_title = _titles(plot)
     layout["xaxis"] = log_axis((p[1] for line in lines for p in line.points), look, title=axis_title(look, x_title))
     layout["yaxis"] = log_axis((p[i] for line in lines for p in line.points for i in (3, 4)), look)
     layout["annotations"] = [_corner(y_title, plot, look), *(_name(line, look) for line in lines if line.points)]
@@ -54,13 +55,25 @@ def compare_figure(reports: Mapping[str, Report], curves: Mapping[str, BatchCurv
 def compare_alt(reports: Mapping[str, Report], plot: Plot) -> str:
     """The figure's answer in one sentence."""
     said = [
-        f"{letter.upper()} at batch {report.batch:,}: {sig(report.expected.output_tokens_per_s)} tokens/s in total, "
-        f"{sig(report.expected.tokens_per_s_per_user)} per user, "
-        f"{sig(report.cost.usd_per_million_output_tokens)} USD per million output tokens"
+        tr(
+            "{letter} at batch {batch:,}: {total} tokens/s in total, {user} per user, {usd} USD per million output tokens",
+            letter=letter.upper(),
+            batch=report.batch,
+            total=sig(report.expected.output_tokens_per_s),
+            user=sig(report.expected.tokens_per_s_per_user),
+            usd=sig(report.cost.usd_per_million_output_tokens),
+        )
         for letter, report in reports.items()
     ]
+    x_title, y_title = _titles(plot)
+    x_words = x_title[:1].lower() + x_title[1:]
+    return tr("{y} against {x}. {scenarios}.", y=y_title, x=x_words, scenarios="; ".join(said))
+
+
+def _titles(plot: Plot) -> tuple[str, str]:
+    """What stands along both axes."""
     x_title, y_title = _TITLES[plot]
-    return f"{y_title} against {x_title[:1].lower()}{x_title[1:]}. {'; '.join(said)}."
+    return tr(x_title), tr(y_title)
 
 
 def _line(letter: str, report: Report, curve: BatchCurve, plot: Plot) -> Line:
@@ -89,17 +102,14 @@ def _band(line: Line, look: Look) -> dict[str, Any]:
         "fillcolor": tint(_colour(line, look), 0.12),
         "line": {"width": 0},
         "hoverinfo": "skip",
-        "name": f"{line.letter.upper()} band",
+        "name": tr("{letter} band", letter=line.letter.upper()),
     }
 
 
 def _traces(line: Line, plot: Plot, look: Look) -> list[dict[str, Any]]:
     """The curve, and the chosen batch on it."""
     at, colour, letter = LETTERS.index(line.letter), _colour(line, look), line.letter.upper()
-    unit = _TITLES[plot][1]
-    text = [f"{letter} at batch {b:,.0f}: {sig(y)} {unit.lower()} ({sig(lo)} to {sig(hi)})" for b, _, y, lo, hi in line.points]
-    if plot == "cost":
-        text = [f"{words}<br>{sig(p[1])} USD per million output tokens" for words, p in zip(text, line.points, strict=True)]
+    text = [_hover(letter, point, plot) for point in line.points]
     curve = {
         "type": "scatter",
         "mode": "lines",
@@ -114,7 +124,22 @@ def _traces(line: Line, plot: Plot, look: Look) -> list[dict[str, Any]]:
         return [curve]
     marker = {"size": 13, "symbol": SERIES_SYMBOLS[at], "color": look.palette.page, "line": {"color": colour, "width": 3}}
     ring = {"type": "scatter", "mode": "markers", "x": [line.chosen[0]], "y": [line.chosen[1]], "marker": marker}
-    return [curve, {**ring, "cliponaxis": False, "name": f"{letter} chosen", "hoverinfo": "skip"}]
+    return [curve, {**ring, "cliponaxis": False, "name": tr("{letter} chosen", letter=letter), "hoverinfo": "skip"}]
+
+
+def _hover(letter: str, point: Point, plot: Plot) -> str:
+    """One batch of a curve."""
+    batch, x, y, low, high = point
+    words = tr(
+        "{letter} at batch {batch:,.0f}: {value} {unit} ({low} to {high})",
+        letter=letter,
+        batch=batch,
+        value=sig(y),
+        unit=_titles(plot)[1].lower(),
+        low=sig(low),
+        high=sig(high),
+    )
+    return f"{words}<br>{tr('{usd} USD per million output tokens', usd=sig(x))}" if plot == "cost" else words
 
 
 def _name(line: Line, look: Look) -> dict[str, Any]:

@@ -11,22 +11,23 @@ from roofline.answers.field_map import FieldMap, iso_costs
 from roofline.figures.log_axis import round_ticks
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import axis_number, count_tick, sig
+from roofline.language import later, localised, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
 INPUT_WORDS = {
-    "batch": "Batch (sequences at once)",
-    "input_tokens": "Prompt (tokens)",
-    "output_tokens": "Output (tokens)",
-    "devices": "Devices",
-    "weights": "Weights (format)",
-    "prefix_hit": "Prompt found in a cache (share)",
-    "utilisation": "Utilisation (share)",
+    "batch": later("Batch (sequences at once)"),
+    "input_tokens": later("Prompt (tokens)"),
+    "output_tokens": later("Output (tokens)"),
+    "devices": later("Devices"),
+    "weights": later("Weights (format)"),
+    "prefix_hit": later("Prompt found in a cache (share)"),
+    "utilisation": later("Utilisation (share)"),
 }
 VALUE_WORDS = {
-    "user": "Tokens/s per user",
-    "total": "Tokens/s in total",
-    "usd": "USD per million output tokens",
-    "ttft": "Time to first token (s)",
+    "user": later("Tokens/s per user"),
+    "total": later("Tokens/s in total"),
+    "usd": later("USD per million output tokens"),
+    "ttft": later("Time to first token (s)"),
 }
 _LESS_IS_BETTER = ("usd", "ttft")
 _MOST_CHARACTERS = {False: 30, True: 20}
@@ -49,12 +50,20 @@ def map_figure(found: FieldMap, look: Look) -> Spec:
 def map_alt(found: FieldMap) -> str:
     """The map's answer in one sentence."""
     n, of = found.fitting
-    where = f"{VALUE_WORDS[found.value]} over {INPUT_WORDS[found.x].lower()} and {INPUT_WORDS[found.y].lower()}"
+    x, y = tr(INPUT_WORDS[found.x]).lower(), tr(INPUT_WORDS[found.y]).lower()
+    where = tr("{value} over {x} and {y}", value=tr(VALUE_WORDS[found.value]), x=x, y=y)
     if found.best is None:
-        return f"{where}: none of {of} points fits."
+        return tr("{where}: none of {of} points fits.", where=where, of=of)
     column, row = found.best
-    best = f"best {sig(found.z[row, column])} at {_tick(found.x_values[column])} and {_tick(found.y_values[row])}"
-    return f"{where}: {n} of {of} points fit; {best}."
+    return tr(
+        "{where}: {n} of {of} points fit; best {best} at {x} and {y}.",
+        where=where,
+        n=n,
+        of=of,
+        best=sig(found.z[row, column]),
+        x=_tick(found.x_values[column]),
+        y=_tick(found.y_values[row]),
+    )
 
 
 def _heat(found: FieldMap, look: Look) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def _heat(found: FieldMap, look: Look) -> dict[str, Any]:
         "hoverongaps": False,
         "xgap": 1,
         "ygap": 1,
-        "name": VALUE_WORDS[found.value],
+        "name": tr(VALUE_WORDS[found.value]),
     }
 
 
@@ -98,7 +107,7 @@ def _infeasible(found: FieldMap, look: Look) -> dict[str, Any]:
         "hoverongaps": False,
         "xgap": 1,
         "ygap": 1,
-        "name": "does not fit",
+        "name": tr("does not fit"),
     }
 
 
@@ -119,7 +128,7 @@ def _iso(found: FieldMap, look: Look) -> list[dict[str, Any]]:
             "line": line,
             "showscale": False,
             "hoverinfo": "skip",
-            "name": f"{cost.usd:g} USD",
+            "name": localised(f"{cost.usd:g} USD"),
         }
         for cost in iso_costs(found)
     ]
@@ -130,16 +139,23 @@ def _iso_words(found: FieldMap, look: Look) -> list[dict[str, Any]]:
     font = {"size": look.tick_px, "color": look.palette.text}
     ground = tint(look.palette.page, 0.7)
     return [
-        {"x": c.column, "y": c.row, "text": f"{c.usd:g} USD", "showarrow": False, "font": font, "bgcolor": ground}
+        {
+            "x": c.column,
+            "y": c.row,
+            "text": localised(f"{c.usd:g} USD"),
+            "showarrow": False,
+            "font": font,
+            "bgcolor": ground,
+        }
         for c in iso_costs(found)
     ]
 
 
 def _ring(found: FieldMap, at: tuple[int, int], look: Look) -> dict[str, Any]:
     marker = {"size": 15, "color": tint(look.palette.page, 0.0), "line": {"color": look.palette.text, "width": 3}}
-    words = f"this scenario<br>{_point_words(found, *at)}"
-    point = {"type": "scatter", "mode": "markers", "x": [at[0]], "y": [at[1]], "marker": marker, "name": "this scenario"}
-    return {**point, "text": [words], "hovertemplate": "%{text}<extra></extra>"}
+    name = tr("this scenario")
+    point = {"type": "scatter", "mode": "markers", "x": [at[0]], "y": [at[1]], "marker": marker, "name": name}
+    return {**point, "text": [f"{name}<br>{_point_words(found, *at)}"], "hovertemplate": "%{text}<extra></extra>"}
 
 
 def _axis(values: tuple[float | str, ...], field: str, look: Look) -> dict[str, Any]:
@@ -150,7 +166,7 @@ def _axis(values: tuple[float | str, ...], field: str, look: Look) -> dict[str, 
         look,
         tickvals=places,
         ticktext=[_tick(values[i]) for i in places],
-        title=axis_title(look, INPUT_WORDS[field]),
+        title=axis_title(look, tr(INPUT_WORDS[field])),
         range=[-0.5, len(values) - 0.5],
         showgrid=False,
     )
@@ -162,10 +178,12 @@ def _tick(value: float | str) -> str:
 
 def _where(found: FieldMap, column: int, row: int) -> str:
     x, y = found.x_values[column], found.y_values[row]
-    return f"{INPUT_WORDS[found.x]}: {_tick(x)}<br>{INPUT_WORDS[found.y]}: {_tick(y)}"
+    return f"{tr(INPUT_WORDS[found.x])}: {_tick(x)}<br>{tr(INPUT_WORDS[found.y])}: {_tick(y)}"
 
 
 def _point_words(found: FieldMap, column: int, row: int) -> str:
     value, usd = found.z[row, column], found.usd[row, column]
-    cost = "" if found.value == "usd" or not np.isfinite(usd) else f"<br>{sig(usd)} USD per million output tokens"
-    return f"{_where(found, column, row)}<br>{VALUE_WORDS[found.value]}: {sig(value)}{cost}"
+    words = f"{_where(found, column, row)}<br>{tr(VALUE_WORDS[found.value])}: {sig(value)}"
+    if found.value == "usd" or not np.isfinite(usd):
+        return words
+    return f"{words}<br>{tr('{usd} USD per million output tokens', usd=sig(usd))}"

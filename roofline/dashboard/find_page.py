@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -32,6 +33,7 @@ from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
 from roofline.figures.theme import Look, as_figure
+from roofline.language import ENGLISH, cached, localised, told_in, tr
 from roofline.specs.search import AS_STORED, SearchQuery
 
 _RAN, _GO, _SOLVED = "_find_ran", "_find_go", "_find_solved"
@@ -41,16 +43,16 @@ _key = FIND_VIEW.widget
 def draw(frame: Frame) -> None:
     """Draw the question, and the answer once it was asked for."""
     values = FIND_VIEW.now()
-    intro = words.INTRO.format(model=choices.model_words(frame.scenario.model))
+    intro = tr(words.INTRO, model=choices.model_words(frame.scenario.model))
     st.html(f'<p class="rf-answer">{esc(intro)}</p>')
     _promise(values)
     _choice(values)
     try:
         query = search_query(values, frame.scenario)
     except RooflineError as error:
-        st.html(notice("This cannot be searched for", esc(error)))
+        st.html(notice(tr("This cannot be searched for"), esc(error)))
         return
-    st.button(words.SEARCH_LABEL, key="find_search", type="primary", on_click=_ask)
+    st.button(tr(words.SEARCH_LABEL), key="find_search", type="primary", on_click=_ask)
     found = _answer(values, query)
     if found is not None:
         _results(found, frame)
@@ -66,55 +68,65 @@ def _promise(values: Values) -> None:
     """What must be kept, and for how much traffic."""
     cells = st.grid(3, min_column_width=250)
     with cells.cell():
-        st.segmented_control("Speed", PACES, key=_key("pace"), required=True, format_func=words.PACE_WORDS.__getitem__)
+        pace = _told(words.PACE_WORDS)
+        st.segmented_control(tr("Speed"), PACES, key=_key("pace"), required=True, format_func=pace)
         if values["pace"] == "speed":
-            st.number_input("At least (tokens/s per user)", min_value=1e-6, step=5.0, key=_key("speed"), format="%g")
+            label = tr("At least (tokens/s per user)")
+            st.number_input(label, min_value=1e-6, step=5.0, key=_key("speed"), format="%g")
         elif values["pace"] == "tpot":
-            st.number_input("At most (ms per output token)", min_value=1e-6, step=5.0, key=_key("tpot"), format="%g")
+            label = tr("At most (ms per output token)")
+            st.number_input(label, min_value=1e-6, step=5.0, key=_key("tpot"), format="%g")
     with cells.cell():
-        st.selectbox("Held for", PERCENTILES, key=_key("pct"), format_func=words.percentile_words, help=words.HELP_PERCENTILE)
-        st.number_input(
-            "TTFT at most (s)", value=None, min_value=1e-6, step=0.5, key=_key("ttft"), format="%g", help=words.HELP_TTFT
-        )
+        hint = tr(words.HELP_PERCENTILE)
+        st.selectbox(tr("Held for"), PERCENTILES, key=_key("pct"), format_func=words.percentile_words, help=hint)
+        label, hint = tr("TTFT at most (s)"), tr(words.HELP_TTFT)
+        st.number_input(label, value=None, min_value=1e-6, step=0.5, key=_key("ttft"), format="%g", help=hint)
     with cells.cell():
-        st.segmented_control("Traffic", TRAFFICS, key=_key("load"), required=True, format_func=words.TRAFFIC_WORDS.__getitem__)
+        load = _told(words.TRAFFIC_WORDS)
+        st.segmented_control(tr("Traffic"), TRAFFICS, key=_key("load"), required=True, format_func=load)
         if values["load"] == "rate":
-            st.number_input("Requests per second, in all", min_value=1e-9, step=1.0, key=_key("rate"), format="%g")
+            st.number_input(tr("Requests per second, in all"), min_value=1e-9, step=1.0, key=_key("rate"), format="%g")
         elif values["load"] == "users":
-            st.number_input("Requests in flight, in all", min_value=1, step=10, key=_key("users"))
+            st.number_input(tr("Requests in flight, in all"), min_value=1, step=10, key=_key("users"))
+
+
+def _told(table: Mapping[str, str]) -> Callable[[str], str]:
+    """What a list shows for its options."""
+    return lambda name: tr(table[name])
 
 
 def _choice(values: Values) -> None:
     """What there is to choose from, and what it is paid by."""
     with st.expander(words.choice_words(values), key="find_choice"):
-        st.multiselect("Kinds of hardware", CATEGORIES, key=_key("cats"), placeholder="All kinds")
+        kinds, every = tr("Kinds of hardware"), tr("All kinds")
+        st.multiselect(kinds, CATEGORIES, key=_key("cats"), format_func=words.category_words, placeholder=every)
         st.multiselect(
-            "Devices",
+            tr("Devices"),
             choices.hardware(),
             key=_key("hw"),
             format_func=choices.hardware_words,
             max_selections=MOST_NAMED,
-            placeholder="All that ship",
-            help=words.HELP_HARDWARE,
+            placeholder=tr("All that ship"),
+            help=tr(words.HELP_HARDWARE),
         )
         cells = st.grid(3, min_column_width=220)
         with cells.cell():
-            st.selectbox("Price", PRICES, key=_key("price"), format_func=words.PRICE_WORDS.__getitem__, help=words.HELP_PRICE)
+            price, hint = _told(words.PRICE_WORDS), tr(words.HELP_PRICE)
+            st.selectbox(tr("Price"), PRICES, key=_key("price"), format_func=price, help=hint)
         with cells.cell():
-            help_usd = words.HELP_USD
-            label = "Your price (USD per device-hour)"
-            st.number_input(label, value=None, min_value=0.0, step=0.1, key=_key("usd"), format="%g", help=help_usd)
+            label, hint = tr("Your price (USD per device-hour)"), tr(words.HELP_USD)
+            st.number_input(label, value=None, min_value=0.0, step=0.1, key=_key("usd"), format="%g", help=hint)
         with cells.cell():
-            st.selectbox("Most devices in a replica", MOST, key=_key("most"), help=words.HELP_MOST)
+            st.selectbox(tr("Most devices in a replica"), MOST, key=_key("most"), help=tr(words.HELP_MOST))
         st.multiselect(
-            "Weight formats",
+            tr("Weight formats"),
             format_choices(),
             key=_key("formats"),
-            format_func=lambda name: "as stored" if name == AS_STORED else name,
-            placeholder="Usual ones",
-            help=words.HELP_FORMATS,
+            format_func=lambda name: tr("as stored") if name == AS_STORED else name,
+            placeholder=tr("Usual ones"),
+            help=tr(words.HELP_FORMATS),
         )
-        st.checkbox("Also parts that do not ship yet", key=_key("new"))
+        st.checkbox(tr("Also parts that do not ship yet"), key=_key("new"))
 
 
 def _answer(values: Values, query: SearchQuery) -> Search | None:
@@ -124,15 +136,15 @@ def _answer(values: Values, query: SearchQuery) -> Search | None:
         st.session_state[_RAN] = query
     ran: SearchQuery | None = st.session_state.get(_RAN)
     if ran is None:
-        st.html(f'<p class="rf-note">{esc(words.NOT_RUN)}</p>')
+        st.html(f'<p class="rf-note">{esc(tr(words.NOT_RUN))}</p>')
         return None
     try:
         found = finding.known(ran) or _searched(ran)
     except RooflineError as error:
-        st.html(notice("No answer for this", esc(error)))
+        st.html(notice(tr("No answer for this"), esc(error)))
         return None
     if ran != query:
-        st.html(f'<p class="rf-note" role="status"><span class="rf-mark">{esc(words.CHANGED)}</span></p>')
+        st.html(f'<p class="rf-note" role="status"><span class="rf-mark">{esc(tr(words.CHANGED))}</span></p>')
     return found
 
 
@@ -152,7 +164,7 @@ def _results(found: Search, frame: Frame) -> None:
     if found.winners:
         _winners(found, frame)
     elif found.nearest is not None:
-        st.html(heading("The nearest point") + words.detail_html(found.nearest))
+        st.html(heading(tr("The nearest point")) + words.detail_html(found.nearest))
         use_row.buttons(found.nearest.scenario, frame, "find_nearest")
     if found.cost_frontier:
         _frontier(found, frame.look)
@@ -160,7 +172,7 @@ def _results(found: Search, frame: Frame) -> None:
 
 
 def _winners(found: Search, frame: Frame) -> None:
-    st.html(heading("Cheapest deployments", words.CHOOSE_ROW))
+    st.html(heading(tr("Cheapest deployments"), tr(words.CHOOSE_ROW)))
     table = tables.winners_frame(found.winners)
     chosen = st.dataframe(
         table,
@@ -169,75 +181,95 @@ def _winners(found: Search, frame: Frame) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config=tables.columns(table),
-        alt=f"{len(table)} deployments, cheapest first. {found.sentence}",
+        alt=tr("{n} deployments, cheapest first. {sentence}", n=len(table), sentence=found.sentence),
     )
     rows = [row for row in chosen.selection.rows if row < len(found.winners)]
     item = found.winners[rows[0] if rows else 0]
-    title = f"{item.devices:,} × {item.hardware_name}" if rows else f"The cheapest: {item.devices:,} × {item.hardware_name}"
+    machines = f"{localised(f'{item.devices:,}')} × {item.hardware_name}"
+    title = machines if rows else tr("The cheapest: {machines}", machines=machines)
     st.html(heading(title, level=3) + words.detail_html(item))
     use_row.buttons(item.scenario, frame, "find")
     with st.container(horizontal=True):
-        csv, whole = partial(tables.winners_csv, found), partial(tables.search_bytes, found)
-        st.download_button("Download CSV", csv, "deployments.csv", "text/csv", on_click="ignore")
-        st.download_button("Download JSON", whole, "search.json", "application/json", on_click="ignore")
+        csv, whole = partial(_file, tables.winners_csv, found.query), partial(_file, tables.search_bytes, found.query)
+        st.download_button(tr("Download CSV"), csv, "deployments.csv", "text/csv", on_click="ignore")
+        st.download_button(tr("Download JSON"), whole, "search.json", "application/json", on_click="ignore")
+
+
+def _file(written: Callable[[Search], bytes], query: SearchQuery) -> bytes:
+    """A file of an answer: files never change language."""
+    with told_in(ENGLISH):
+        return written(finding.found(query, finding.untold))
 
 
 def _frontier(found: Search, look: Look) -> None:
-    st.html(heading("Speed per user against cost", words.FIGURE_KEY))
+    st.html(heading(tr("Speed per user against cost"), tr(words.FIGURE_KEY)))
     figure, config = as_figure(pareto_figure(found, look)), chart_config(look, "frontier")
     st.plotly_chart(figure, theme=None, key="find_chart", config=config, alt=pareto_alt(found))
-    twin = st.expander("The same as a table", key="find_twin", on_change="rerun")
+    twin = st.expander(tr("The same as a table"), key="find_twin", on_change="rerun")
     if twin.open:
         with twin:
             table = tables.frontier_frame(found.cost_frontier)
             shown = tables.columns(table)
             st.dataframe(table, hide_index=True, key="find_frontier", column_config=shown, alt=pareto_alt(found))
-            file = partial(tables.frontier_csv, found)
-            st.download_button("Download CSV", file, "frontier.csv", "text/csv", on_click="ignore", key="find_frontier_csv")
+            label, file = tr("Download CSV"), partial(_file, tables.frontier_csv, found.query)
+            st.download_button(label, file, "frontier.csv", "text/csv", on_click="ignore", key="find_frontier_csv")
 
 
 def _losers(found: Search) -> None:
     if not found.losers:
         return
-    st.html(heading("Why the others lost", words.LOSERS_KEY) + words.causes_html(found))
-    count = len(found.losers)
-    with st.expander(f"The {count:,} devices with their reasons", key="find_losers_open", on_change="rerun") as opened:
+    st.html(heading(tr("Why the others lost"), tr(words.LOSERS_KEY)) + words.causes_html(found))
+    title = tr("The {n:,} devices with their reasons", n=len(found.losers))
+    with st.expander(title, key="find_losers_open", on_change="rerun") as opened:
         if opened.open:
-            text = st.text_input("Search in names and reasons", key="find_losers_text", max_chars=60).lower()
+            text = st.text_input(tr("Search in names and reasons"), key="find_losers_text", max_chars=60).lower()
             shown = [item for item in found.losers if text in f"{item.hardware_name} {item.reason}".lower()]
             table = tables.losers_frame(shown)
-            alt = f"{len(shown)} devices that lost, each with its reason"
+            alt = tr("{n} devices that lost, each with its reason", n=len(shown))
             st.dataframe(table, hide_index=True, key="find_losers", column_config=tables.columns(table), alt=alt)
-            file = partial(tables.losers_csv, found)
-            st.download_button("Download CSV", file, "reasons.csv", "text/csv", on_click="ignore", key="find_losers_csv")
+            label, file = tr("Download CSV"), partial(_file, tables.losers_csv, found.query)
+            st.download_button(label, file, "reasons.csv", "text/csv", on_click="ignore", key="find_losers_csv")
 
 
 def _inverse(values: Values, frame: Frame) -> None:
     """The question turned round, for the one machine of the scenario."""
     scenario, ask = frame.scenario, values["ask"]
-    machine = f"{choices.model_words(scenario.model)} on {scenario.devices:,} × {choices.hardware_words(scenario.hardware)}"
-    st.html(heading("Turned round", esc(f"{words.INVERSE_KEY} {machine}.")))
+    machine = tr(
+        "{model} on {n:,} × {hardware}.",
+        model=choices.model_words(scenario.model),
+        n=scenario.devices,
+        hardware=choices.hardware_words(scenario.hardware),
+    )
+    st.html(heading(tr("Turned round"), esc(f"{tr(words.INVERSE_KEY)} {machine}")))
     cells = st.grid(3, min_column_width=220)
     with cells.cell():
-        st.selectbox("Question", QUESTIONS, key=_key("ask"), format_func=words.QUESTION_WORDS.__getitem__)
+        st.selectbox(tr("Question"), QUESTIONS, key=_key("ask"), format_func=_told(words.QUESTION_WORDS))
     if ask == "price":
         with cells.cell():
-            st.number_input("API: USD per million input tokens", min_value=0.0, step=0.1, key=_key("askin"), format="%g")
+            label = tr("API: USD per million input tokens")
+            st.number_input(label, min_value=0.0, step=0.1, key=_key("askin"), format="%g")
         with cells.cell():
-            st.number_input("API: USD per million output tokens", min_value=0.0, step=0.1, key=_key("askout"), format="%g")
+            label = tr("API: USD per million output tokens")
+            st.number_input(label, min_value=0.0, step=0.1, key=_key("askout"), format="%g")
     else:
         with cells.cell():
-            st.number_input("TPOT at most (ms)", min_value=1e-6, step=5.0, key=_key("asktpot"), format="%g")
+            st.number_input(tr("TPOT at most (ms)"), min_value=1e-6, step=5.0, key=_key("asktpot"), format="%g")
     if ask in ("context", "devices"):
         with cells.cell():
-            label = "TTFT at most (s), empty: any"
+            label = tr("TTFT at most (s), empty: any")
             st.number_input(label, value=None, min_value=1e-6, step=0.5, key=_key("askttft"), format="%g")
     wish = Wish(scenario, values["askttft"], milliseconds_s(values["asktpot"]), values["askin"], values["askout"])
-    st.button("Solve", key="find_solve", on_click=_solve, args=(ask, wish))
-    asked = st.session_state.get(_SOLVED)
-    if asked is None or asked[:2] != (ask, wish):
-        return
-    found: Solved | str = asked[2]
+    st.button(tr("Solve"), key="find_solve", on_click=_solve, args=(ask, wish))
+    if st.session_state.get(_SOLVED) == (ask, wish):
+        _solution(ask, wish, frame)
+
+
+def _solve(ask: str, wish: Wish) -> None:
+    st.session_state[_SOLVED] = ask, wish
+
+
+def _solution(ask: str, wish: Wish, frame: Frame) -> None:
+    found = _solved(ask, wish)
     if isinstance(found, str):
         st.html(f'<p class="rf-bad" role="alert">{esc(found)}</p>')
         return
@@ -246,9 +278,10 @@ def _inverse(values: Values, frame: Frame) -> None:
         use_row.buttons(found.scenario, frame, "find_solved")
 
 
-def _solve(ask: str, wish: Wish) -> None:
+@cached(maxsize=64)
+def _solved(ask: str, wish: Wish) -> Solved | str:
+    """The answer, or why there is none."""
     try:
-        found: Solved | str = solved(ask, wish)
+        return solved(ask, wish)
     except RooflineError as error:
-        found = str(error)
-    st.session_state[_SOLVED] = (ask, wish, found)
+        return str(error)

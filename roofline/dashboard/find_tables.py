@@ -13,8 +13,32 @@ from roofline import link
 from roofline.answers.found import Deployment, FrontierPoint, Loser, Search
 from roofline.answers.serialise import plain, search_json
 from roofline.dashboard.find_words import CAUSE_WORDS, plan_words
+from roofline.language import later, tr
 from roofline.specs.scenario import Scenario
 
+HEADS = {
+    "hardware": later("hardware"),
+    "devices": later("devices"),
+    "replicas": later("replicas"),
+    "per replica": later("per replica"),
+    "USD per hour": later("USD per hour"),
+    "USD per M output": later("USD per M output"),
+    "USD per M tokens": later("USD per M tokens"),
+    "tokens/s per user": later("tokens/s per user"),
+    "tokens/s per device": later("tokens/s per device"),
+    "TTFT s": later("TTFT s"),
+    "TPOT s": later("TPOT s"),
+    "best TTFT s": later("best TTFT s"),
+    "best TPOT s": later("best TPOT s"),
+    "weights": later("weights"),
+    "plan": later("plan"),
+    "batch": later("batch"),
+    "used": later("used"),
+    "keeps the promise": later("keeps the promise"),
+    "why": later("why"),
+    "reason": later("reason"),
+}
+"""Columns as files name them -> as people read them."""
 SECONDS = ("TTFT s", "TPOT s", "best TTFT s", "best TPOT s")
 
 
@@ -61,7 +85,7 @@ def losers_frame(losers: Sequence[Loser]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "hardware": [item.hardware_name for item in losers],
-            "why": [CAUSE_WORDS[item.cause] for item in losers],
+            "why": [tr(CAUSE_WORDS[item.cause]) for item in losers],
             "reason": [item.reason for item in losers],
             "best TTFT s": [item.best_ttft_s for item in losers],
             "best TPOT s": [item.best_tpot_s for item in losers],
@@ -70,14 +94,16 @@ def losers_frame(losers: Sequence[Loser]) -> pd.DataFrame:
 
 
 def columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """How numbers are shown: three digits, shares as bars."""
-    small = st.column_config.NumberColumn(format="%.3g")
-    shown: dict[str, Any] = {name: small for name in frame.columns if name in SECONDS or "USD" in name or "tokens/s" in name}
-    if "used" in frame:
-        shown["used"] = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
-    if "reason" in frame:
-        shown["reason"] = st.column_config.TextColumn(width="large")
-    return shown
+    """How columns are headed and numbers shown: three digits, shares as bars."""
+    return {name: _column(name, tr(HEADS[name])) for name in frame.columns}
+
+
+def _column(name: str, label: str) -> Any:  # noqa: ANN401
+    if name in SECONDS or "USD" in name or "tokens/s" in name:
+        return st.column_config.NumberColumn(label, format="%.3g")
+    if name == "used":
+        return st.column_config.ProgressColumn(label, format="percent", min_value=0.0, max_value=1.0)
+    return st.column_config.TextColumn(label, width="large") if name == "reason" else st.column_config.Column(label)
 
 
 def link_of(scenario: Scenario) -> str:

@@ -9,76 +9,104 @@ from roofline.answers.inverse import Solved
 from roofline.answers.report import Plan
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard.fields import Values
-from roofline.dashboard.text import esc, table
+from roofline.dashboard.text import esc, first_upper, table
 from roofline.figures.words import BOUND_WORDS, sig
+from roofline.language import later, localised, tr
+from roofline.specs.hardware import Category
 from roofline.units import duration
 
 _MOST_NAMED = 3
-PACE_WORDS = {"speed": "Tokens/s per user", "tpot": "TPOT", "none": "Any speed"}
-TRAFFIC_WORDS = {"rate": "Requests/s", "users": "Requests in flight", "none": "One full replica"}
-PRICE_WORDS = {"market": "Rental, else owned", "rental": "Rental only", "owned": "Owned"}
+PACE_WORDS = {"speed": later("Tokens/s per user"), "tpot": later("TPOT"), "none": later("Any speed")}
+TRAFFIC_WORDS = {"rate": later("Requests/s"), "users": later("Requests in flight"), "none": later("One full replica")}
+PRICE_WORDS = {"market": later("Rental, else owned"), "rental": later("Rental only"), "owned": later("Owned")}
+CATEGORY_WORDS: dict[Category, str] = {
+    "datacentre GPU": later("datacentre GPU"),
+    "TPU": later("TPU"),
+    "accelerator": later("accelerator"),
+    "consumer GPU": later("consumer GPU"),
+    "workstation GPU": later("workstation GPU"),
+    "embedded GPU": later("embedded GPU"),
+    "Apple": later("Apple"),
+    "server CPU": later("server CPU"),
+    "desktop CPU": later("desktop CPU"),
+}
 QUESTION_WORDS = {
-    "batch": "Largest batch within a TPOT",
-    "context": "Longest context",
-    "devices": "Fewest devices",
-    "bandwidth": "Memory bandwidth needed",
-    "price": "Price at which self-hosting pays",
+    "batch": later("Largest batch within a TPOT"),
+    "context": later("Longest context"),
+    "devices": later("Fewest devices"),
+    "bandwidth": later("Memory bandwidth needed"),
+    "price": later("Price at which self-hosting pays"),
 }
 CAUSE_WORDS: dict[Cause, str] = {
-    "facts": "a fact is missing",
-    "memory": "does not fit",
-    "ttft": "misses the TTFT",
-    "tpot": "misses the TPOT",
-    "both": "keeps either time, not both",
-    "price": "no price is known",
-    "dearer": "keeps the promise, dearer",
+    "facts": later("a fact is missing"),
+    "memory": later("does not fit"),
+    "ttft": later("misses the TTFT"),
+    "tpot": later("misses the TPOT"),
+    "both": later("keeps either time, not both"),
+    "price": later("no price is known"),
+    "dearer": later("keeps the promise, dearer"),
 }
-INTRO = "The cheapest deployments for {model} that keep a promise, over every device, number, plan, format and batch."
-SEARCH_LABEL = "Search"
-NOT_RUN = (
+INTRO = later("The cheapest deployments for {model} that keep a promise, over every device, number, plan, format and batch.")
+SEARCH_LABEL = later("Search")
+NOT_RUN = later(
     "Set the promise, the traffic and what to choose from, then search: some hundred thousand deployments are compared in "
     "a few seconds. Model, prompt and output lengths come from the controls on the left."
 )
-CHANGED = "The question has changed since this search. Search again to answer the new one."
-HELP_TTFT = "Longest time to first token, seconds. Empty: any."
-HELP_PERCENTILE = (
+CHANGED = later("The question has changed since this search. Search again to answer the new one.")
+HELP_TTFT = later("Longest time to first token, seconds. Empty: any.")
+HELP_PERCENTILE = later(
     "As expected: the middle of the prediction, no waiting. With a percentile and requests that arrive at random, TTFT includes "
     "the wait that so many stay below; from 90 on, times are taken at the slow end of the prediction band."
 )
-HELP_HARDWARE = "Empty: all that ship. Names given here go before kinds."
-HELP_PRICE = "Rental: median of dated quotes on demand. Owned: purchase, server, power, space and staff over its life."
-HELP_USD = "Your own price for an hour of any of the devices."
-HELP_FORMATS = "Empty: as stored, and the narrower formats that a device has units for."
-HELP_MOST = "Devices in one replica; replicas are added until the traffic is carried."
-CHOOSE_ROW = "Choose a row to use it on every page. Costs are for the whole traffic, devices paid for all the time."
-FIGURE_KEY = "Each point is a full replica that nothing beats in speed without costing more. Dashed: the promised speed."
-LOSERS_KEY = "Every other device with the reason, the nearest to the promise first."
-INVERSE_KEY = "One machine, as in the controls on the left, with the question turned round."
+HELP_HARDWARE = later("Empty: all that ship. Names given here go before kinds.")
+HELP_PRICE = later("Rental: median of dated quotes on demand. Owned: purchase, server, power, space and staff over its life.")
+HELP_USD = later("Your own price for an hour of any of the devices.")
+HELP_FORMATS = later("Empty: as stored, and the narrower formats that a device has units for.")
+HELP_MOST = later("Devices in one replica; replicas are added until the traffic is carried.")
+CHOOSE_ROW = later("Choose a row to use it on every page. Costs are for the whole traffic, devices paid for all the time.")
+FIGURE_KEY = later("Each point is a full replica that nothing beats in speed without costing more. Dashed: the promised speed.")
+LOSERS_KEY = later("Every other device with the reason, the nearest to the promise first.")
+INVERSE_KEY = later("One machine, as in the controls on the left, with the question turned round.")
 
 
 def choice_words(values: Values) -> str:
     """What there is to choose from, so that closed is not hidden."""
-    names = [load_hardware(name).name for name in values["hw"][:_MOST_NAMED]] or values["cats"] or ["all hardware"]
+    names = [load_hardware(name).name for name in values["hw"][:_MOST_NAMED]]
+    names = names or [category_words(kind) for kind in values["cats"]] or [tr("all hardware")]
     more = ", …" if len(values["hw"]) > _MOST_NAMED else ""
-    price = "your price" if values["usd"] is not None else PRICE_WORDS[values["price"]].lower()
-    return f"Choose from: {', '.join(names)}{more} · {price} · up to {values['most']} devices in a replica"
+    price = tr("your price") if values["usd"] is not None else tr(PRICE_WORDS[values["price"]]).lower()
+    return tr(
+        "Choose from: {names} · {price} · up to {n} devices in a replica",
+        names=f"{', '.join(names)}{more}",
+        price=price,
+        n=values["most"],
+    )
+
+
+def category_words(kind: Category) -> str:
+    """A kind of hardware."""
+    return tr(CATEGORY_WORDS[kind])
 
 
 def percentile_words(value: int) -> str:
     """A percentile as people say it."""
-    return "As expected" if not value else f"{value} of 100"
+    return tr("{n} of 100", n=value) if value else tr("As expected")
 
 
 def progress_words(done: int, of: int) -> str:
     """How far a search is."""
-    return f"Searching: {done:,} of {of:,} devices and formats"
+    return tr("Searching: {done:,} of {of:,} devices and formats", done=done, of=of)
 
 
 def examined(found: Search) -> str:
     """How much was compared."""
-    return (
-        f"{found.n_points:,} points compared: {found.n_plans:,} plans that fit, of {found.n_hardware:,} devices in "
-        f"{found.n_options:,} combinations with weight formats."
+    return tr(
+        "{points:,} points compared: {plans:,} plans that fit, of {devices:,} devices in {options:,} combinations with weight "
+        "formats.",
+        points=found.n_points,
+        plans=found.n_plans,
+        devices=found.n_hardware,
+        options=found.n_options,
     )
 
 
@@ -95,45 +123,74 @@ def plan_words(plan: Plan) -> str:
     """
     ways = {"TP": plan.tensor_parallel, "PP": plan.pipeline_parallel, "DP": plan.data_parallel, "EP": plan.expert_parallel}
     parts = [f"{name} {n}" for name, n in ways.items() if n > 1]
-    return " · ".join([*parts, *(["attention DP"] if plan.attention_data_parallel else [])]) or "one device"
+    return " · ".join([*parts, *([tr("attention DP")] if plan.attention_data_parallel else [])]) or tr("one device")
 
 
 def detail_html(item: Deployment) -> str:
     """One deployment, written out."""
     rows = [
-        ("Machines", f"{item.replicas:,} × {item.devices_per_replica:,} × {item.hardware_name}, {item.devices:,} in all"),
-        ("Plan of one replica", plan_words(item.plan)),
-        ("TTFT", _time_words(item.ttft_s, item.held_ttft_s)),
-        ("TPOT", _time_words(item.tpot_s, item.held_tpot_s)),
-        ("Bound", f"prefill by {BOUND_WORDS[item.bound['prefill']]}, decode by {BOUND_WORDS[item.bound['decode']]}"),
-        ("Load", f"{sig(item.requests_per_s)} of {sig(item.most_requests_per_s)} requests/s, {item.utilisation_frac:.0%} used"),
-        ("Price", price_words(item.usd_per_device_hour, item.price_basis)),
-        ("Per million tokens", _token_words(item.usd_per_million_input_tokens, item.usd_per_million_output_tokens)),
+        (tr("Machines"), _machine_words(item)),
+        (tr("Plan of one replica"), plan_words(item.plan)),
+        (tr("TTFT"), _time_words(item.ttft_s, item.held_ttft_s)),
+        (tr("TPOT"), _time_words(item.tpot_s, item.held_tpot_s)),
+        (tr("Bound"), _bound_words(item)),
+        (tr("Load"), _load_words(item)),
+        (tr("Price"), price_words(item.usd_per_device_hour, item.price_basis)),
+        (tr("Per million tokens"), _token_words(item.usd_per_million_input_tokens, item.usd_per_million_output_tokens)),
     ]
-    return f'<div class="rf-detail">{table(("Deployment", "Value"), rows, caption="The chosen deployment")}</div>'
+    shown = table((tr("Deployment"), tr("Value")), rows, caption=tr("The chosen deployment"))
+    return f'<div class="rf-detail">{shown}</div>'
+
+
+def _machine_words(item: Deployment) -> str:
+    return tr(
+        "{replicas:,} × {n:,} × {hardware}, {devices:,} in all",
+        replicas=item.replicas,
+        n=item.devices_per_replica,
+        hardware=item.hardware_name,
+        devices=item.devices,
+    )
+
+
+def _bound_words(item: Deployment) -> str:
+    prefill, decode = BOUND_WORDS[item.bound["prefill"]], BOUND_WORDS[item.bound["decode"]]
+    return tr("prefill by {prefill}, decode by {decode}", prefill=tr(prefill), decode=tr(decode))
+
+
+def _load_words(item: Deployment) -> str:
+    return tr(
+        "{rate} of {most} requests/s, {share:.0%} used",
+        rate=sig(item.requests_per_s),
+        most=sig(item.most_requests_per_s),
+        share=item.utilisation_frac,
+    )
 
 
 def price_words(usd_per_device_hour: float | None, basis: str) -> str:
     """A price with what it rests on, or why there is none."""
-    return basis if usd_per_device_hour is None else f"{sig(usd_per_device_hour)} USD per device and hour: {basis}"
+    if usd_per_device_hour is None:
+        return basis
+    return tr("{usd} USD per device and hour: {basis}", usd=sig(usd_per_device_hour), basis=basis)
 
 
 def _token_words(input_usd: float | None, output_usd: float | None) -> str:
-    return "no price is known" if output_usd is None else f"{sig(input_usd)} USD in, {sig(output_usd)} USD out"
+    if output_usd is None:
+        return tr("no price is known")
+    return tr("{input} USD in, {output} USD out", input=sig(input_usd), output=sig(output_usd))
 
 
 def _time_words(expected_s: float, held_s: float) -> str:
     """A time, and what a promise is held against where that is another."""
     if expected_s == held_s:
-        return f"{duration(expected_s)} expected"
-    return f"{duration(expected_s)} expected, {duration(held_s)} held against the promise"
+        return tr("{time} expected", time=duration(expected_s))
+    return tr("{time} expected, {held} held against the promise", time=duration(expected_s), held=duration(held_s))
 
 
 def causes_html(found: Search) -> str:
     """Losers counted by cause."""
     counted = Counter(item.cause for item in found.losers)
-    rows = [(CAUSE_WORDS[cause][:1].upper() + CAUSE_WORDS[cause][1:], f"{n:,}") for cause, n in counted.most_common()]
-    return table(("Why", "Devices"), rows, caption="Why the others lost, counted by cause")
+    rows = [(first_upper(tr(CAUSE_WORDS[cause])), localised(f"{n:,}")) for cause, n in counted.most_common()]
+    return table((tr("Why"), tr("Devices")), rows, caption=tr("Why the others lost, counted by cause"))
 
 
 def solved_html(found: Solved) -> str:

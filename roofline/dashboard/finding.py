@@ -8,23 +8,29 @@ from threading import Lock
 
 from roofline.answers.found import Search
 from roofline.answers.search import Entry, Passed, search
+from roofline.language import chosen
 from roofline.specs.search import SearchQuery
 
 _MOST_KEPT = 32
 _TOLD_EVERY = 8
 """Passes between two words of how far it is: each is a message to the browser."""
-_kept: OrderedDict[SearchQuery, Search] = OrderedDict()
+_kept: OrderedDict[tuple[str, SearchQuery], Search] = OrderedDict()
 _lock = Lock()
 Told = Callable[[float, int, int], None]
 """The share of the passes that are over, how many, and of how many."""
 
 
+def untold(share: float, done: int, of: int) -> None:
+    """Nobody watches how far it is."""
+
+
 def known(query: SearchQuery) -> Search | None:
-    """The answer to a question that was asked before."""
+    """The answer to a question that was asked before in this language."""
+    key = chosen(), query
     with _lock:
-        if query in _kept:
-            _kept.move_to_end(query)
-        return _kept.get(query)
+        if key in _kept:
+            _kept.move_to_end(key)
+        return _kept.get(key)
 
 
 def found(query: SearchQuery, told: Told) -> Search:
@@ -38,7 +44,7 @@ def found(query: SearchQuery, told: Told) -> Search:
 
     answer = search(query, spread)
     with _lock:
-        _kept[query] = answer
+        _kept[chosen(), query] = answer
         while len(_kept) > _MOST_KEPT:
             _kept.popitem(last=False)
     return answer

@@ -10,6 +10,7 @@ from roofline.answers.found import Deployment, FrontierPoint, Search
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis_title, base_layout, safe, tint
 from roofline.figures.words import sig
+from roofline.language import tr
 from roofline.units import duration
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 420
@@ -24,14 +25,14 @@ def pareto_figure(found: Search, look: Look) -> Spec:
     shown: list[FrontierPoint | Deployment] = [*found.cost_frontier, *winners]
     data = [
         _line(found.cost_frontier, look),
-        _points(misses, "frontier, misses the promise", {"symbol": "circle-open", "size": 8, "color": palette.muted}),
-        _points(keeps, "frontier, keeps the promise", {"symbol": "circle", "size": 9, "color": palette.kinds[0]}),
+        _points(misses, tr("frontier, misses the promise"), {"symbol": "circle-open", "size": 8, "color": palette.muted}),
+        _points(keeps, tr("frontier, keeps the promise"), {"symbol": "circle", "size": 9, "color": palette.kinds[0]}),
         _deployments(winners, {"symbol": "diamond", "size": 10, "color": palette.kinds[1]}),
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     speeds, usd = [p.tokens_per_s_per_user for p in shown], [p.usd_per_million_output_tokens for p in shown]
-    layout["xaxis"] = log_axis(speeds, look, title=axis_title(look, "Tokens per second per user"))
-    layout["yaxis"] = log_axis(usd, look, title=axis_title(look, "USD per million output tokens"))
+    layout["xaxis"] = log_axis(speeds, look, title=axis_title(look, tr("Tokens per second per user")))
+    layout["yaxis"] = log_axis(usd, look, title=axis_title(look, tr("USD per million output tokens")))
     layout["shapes"], layout["annotations"] = _promise(found.query.promised_tpot_s, layout["xaxis"]["range"], look)
     layout["showlegend"] = True
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": look.font_px}}
@@ -43,17 +44,26 @@ def pareto_alt(found: Search) -> str:
     """The answer of the figure in one sentence."""
     front = found.cost_frontier
     if not front:
-        return "Speed per user against cost of output: no hardware with a price fits."
+        return tr("Speed per user against cost of output: no hardware with a price fits.")
     fast, cheap = front[0], front[-1]
-    return (
-        f"Speed per user against cost of output, {len(front)} points that nothing beats: from {_point(cheap)} "
-        f"to {_point(fast)}; {sum(p.meets for p in front)} of them keep the promise."
+    return tr(
+        "Speed per user against cost of output, {n} points that nothing beats: from {cheapest} to {fastest}; "
+        "{kept} of them keep the promise.",
+        n=len(front),
+        cheapest=_point(cheap),
+        fastest=_point(fast),
+        kept=sum(p.meets for p in front),
     )
 
 
 def _point(p: FrontierPoint) -> str:
-    usd = sig(p.usd_per_million_output_tokens)
-    return f"{sig(p.tokens_per_s_per_user)} tokens/s at {usd} USD on {p.devices} x {p.hardware_name}"
+    return tr(
+        "{speed} tokens/s at {usd} USD on {n} x {hardware}",
+        speed=sig(p.tokens_per_s_per_user),
+        usd=sig(p.usd_per_million_output_tokens),
+        n=p.devices,
+        hardware=p.hardware_name,
+    )
 
 
 def _line(points: Sequence[FrontierPoint], look: Look) -> dict[str, Any]:
@@ -65,7 +75,7 @@ def _line(points: Sequence[FrontierPoint], look: Look) -> dict[str, Any]:
         "line": {"color": tint(look.palette.muted, 0.6), "width": 1.5, "shape": "vh"},
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": "frontier",
+        "name": tr("frontier"),
     }
 
 
@@ -91,7 +101,7 @@ def _deployments(winners: Sequence[Deployment], marker: dict[str, Any]) -> dict[
         + f"<br>TTFT {duration(w.ttft_s)}, TPOT {duration(w.tpot_s)}"
         for w in winners
     ]
-    return _trace(winners, "cheapest for the traffic", marker, text)
+    return _trace(winners, tr("cheapest for the traffic"), marker, text)
 
 
 def _trace(
@@ -112,8 +122,9 @@ def _trace(
 def _hover(name: str, devices: int, replicas: int, weights: str, batch: int, speed: float, usd: float | None) -> str:
     """A deployment in three lines; names are escaped."""
     machines = f"{devices} × {safe(name)}" if replicas == 1 else f"{replicas} × {devices} × {safe(name)}"
-    merits = f"{sig(speed)} tokens/s per user, {sig(usd)} USD per million"
-    return f"<b>{machines}</b><br>weights {safe(weights)}, batch {batch:,}<br>{merits}"
+    load = tr("weights {weights}, batch {batch:,}", weights=safe(weights), batch=batch)
+    merits = tr("{speed} tokens/s per user, {usd} USD per million", speed=sig(speed), usd=sig(usd))
+    return f"<b>{machines}</b><br>{load}<br>{merits}"
 
 
 def _promise(tpot_s: float, across: list[float], look: Look) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -130,7 +141,7 @@ def _promise(tpot_s: float, across: list[float], look: Look) -> tuple[list[dict[
         "x": at,
         "y": 1,
         "yref": "paper",
-        "text": f"promised {sig(speed)} tokens/s",
+        "text": tr("promised {speed} tokens/s", speed=sig(speed)),
         "showarrow": False,
         "xanchor": "left" if right else "right",
         "yanchor": "top",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 
 from roofline.catalog.models import catalogue_model_id
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import cached, tr
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class ApiPrice:
     @property
     def name(self) -> str:
         """Its id; prices of one's own are called so."""
-        return self.id if self.date else "your API price"
+        return self.id if self.date else tr("your API price")
 
 
-@cache
+@cached(maxsize=None)
 def api_prices() -> dict[str, ApiPrice]:
     """Every price by its id, ``provider/model``."""
     text = (resources.files("roofline.catalog") / "data" / "api_prices.csv").read_text(encoding="utf-8")
@@ -40,13 +40,13 @@ def api_prices() -> dict[str, ApiPrice]:
 
 
 def _price(row: dict[str, str]) -> ApiPrice:
-    cached = row["cached_usd_per_million"]
-    unknown = "" if cached else "no price of cached input is published: charged as input"
+    from_cache = row["cached_usd_per_million"]
+    unknown = "" if from_cache else tr("no price of cached input is published: charged as input")
     return ApiPrice(
         id=row["id"],
         model=row["model"],
         input_usd_per_million=float(row["input_usd_per_million"]),
-        cached_usd_per_million=float(cached or row["input_usd_per_million"]),
+        cached_usd_per_million=float(from_cache or row["input_usd_per_million"]),
         output_usd_per_million=float(row["output_usd_per_million"]),
         date=row["date"],
         source=row["source"],
@@ -73,7 +73,7 @@ def load_api(ref: str) -> ApiPrice:
     except ValueError:
         raise UnknownIdError("apis", ref, api_prices()) from None
     if len(given) != 3 or not all(0 <= price < 1e9 for price in given):
-        raise InputError("a price of your own is input/cached/output in USD per million tokens, such as 0.5/0.1/2.")
+        raise InputError(tr("a price of your own is input/cached/output in USD per million tokens, such as 0.5/0.1/2."))
     return ApiPrice("yours", "", *given, date="", source="yours", note="")
 
 

@@ -8,10 +8,45 @@ from functools import cache
 from importlib import resources
 
 from roofline.catalog.ownership import Part
+from roofline.language import later, tr
 from roofline.specs.fleet import FleetScenario
 
 CALL = ("input_tokens", "output_tokens", "prefix_hit")
 """What is assumed of a call: fields of the replica."""
+NAMES: dict[str, str] = {
+    "weekly_users": later("weekly users"),
+    "messages": later("messages"),
+    "agent_share": later("agent share"),
+    "agent_calls": later("agent calls"),
+    "result_hit": later("result hit"),
+    "small_share": later("small share"),
+    "prefix_hit": later("prefix hit"),
+    "input_tokens": later("input tokens"),
+    "output_tokens": later("output tokens"),
+    "peak": later("peak"),
+    "burst": later("burst"),
+    "busy": later("busy"),
+    "spares": later("spares"),
+    "speed": later("speed"),
+    "rack_kw": later("rack kw"),
+}
+"""Assumptions -> messages."""
+_UNITS = (
+    later("kW per rack"),
+    later("messages per weekly user and day"),
+    later("model calls per agent task"),
+    later("peak hour over mean"),
+    later("peak ten minutes over peak hour"),
+    later("replicas per region and pool"),
+    later("share of a replica's time at the worst"),
+    later("share of calls"),
+    later("share of messages"),
+    later("share of prompt tokens"),
+    later("tokens"),
+    later("tokens/s for each user"),
+    later("users"),
+)
+"""Units of ``fleet.csv`` as messages."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +109,6 @@ def assumed(asked: FleetScenario) -> Assumed:
 def _part(asked: FleetScenario, name: str) -> Part:
     default = fleet_defaults()[name]
     if name == "small_share" and asked.small_model is None:
-        return Part(0.0, 0.0, 0.0, default.unit, "no small model")
+        return Part(0.0, 0.0, 0.0, default.unit, tr("no small model"))
     given = getattr(asked.replica if name in CALL else asked, name)
     return default if given is None or given == default.value else Part.own(float(given), default.unit)

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from roofline.adapters.envelope import Envelope
 from roofline.errors import CatalogError, InputError, UnknownIdError
+from roofline.language import later, tr
 from roofline.specs.base import printable
 from roofline.specs.hardware import Accelerator, Fact, Price, Source
 
@@ -49,6 +50,9 @@ COMPILED = Path(__file__).parent / "data" / "hardware_catalog.json"
 
 _MOST_NAMED = 3
 """Providers that a price names; of more, their number."""
+
+_TERMS = (later("on-demand"), later("committed"), later("reserved"), later("spot"))
+"""Terms of rental quotes as messages: a quote keeps its terms in English, and is told with `tr`."""
 
 _SIZES = ("B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB")
 _RATES = ("GB/s", "TB/s", "Gbit/s")
@@ -157,11 +161,16 @@ def rental_usd_per_h(accelerator: Accelerator, commitment: str = "on-demand") ->
     if not newest:
         return None
     used = [price for group in newest for price in group]
-    providers = f"{len(newest)} provider{'s' if len(newest) > 1 else ''}"
+    providers = tr("{n} providers", n=len(newest)) if len(newest) > 1 else tr("1 provider")
     named = "" if len(newest) > _MOST_NAMED else f" ({', '.join(group[0].provider for group in newest)})"
     return (
         median(median(p.amount.base for p in group) for group in newest),
-        f"median of {providers}{named}, newest {commitment} quotes ({_extent(used)})",
+        tr(
+            "median of {providers}, newest {terms} quotes ({extent})",
+            providers=providers + named,
+            terms=tr(commitment),
+            extent=_extent(used),
+        ),
     )
 
 
@@ -185,7 +194,9 @@ def purchase_usd(accelerator: Accelerator) -> tuple[float, str] | None:
     used = new or quotes
     if not used:
         return None
-    return median(p.amount.base for p in used), f"median of {'new' if new else 'used'} prices ({_extent(used)})"
+    extent = _extent(used)
+    basis = tr("median of new prices ({extent})", extent=extent) if new else tr("median of used prices ({extent})", extent=extent)
+    return median(p.amount.base for p in used), basis
 
 
 def _newest(quotes: Sequence[Price]) -> list[Price]:
@@ -197,11 +208,11 @@ def _extent(quotes: Sequence[Price]) -> str:
     """How many quotes and of which dates."""
     dates = sorted({p.date for p in quotes if p.date})
     undated = sum(not p.date for p in quotes)
-    parts = [f"{len(quotes)} quote{'s' if len(quotes) > 1 else ''}"]
+    parts = [tr("{n} quotes", n=len(quotes)) if len(quotes) > 1 else tr("1 quote")]
     if dates:
-        parts.append(dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}")
+        parts.append(dates[0] if len(dates) == 1 else tr("{first} to {last}", first=dates[0], last=dates[-1]))
     if undated:
-        parts.append(f"{undated} undated" if dates else "undated")
+        parts.append(tr("{n} undated", n=undated) if dates else tr("undated"))
     return ", ".join(parts)
 
 

@@ -9,10 +9,22 @@ from importlib import resources
 
 from roofline.catalog.grids import load_grid
 from roofline.catalog.hardware import purchase_usd
+from roofline.language import later, tr
 from roofline.specs.hardware import Accelerator, Category
 from roofline.specs.ownership import Ownership
 
-YOURS = "yours"
+YOURS = later("yours")
+_UNITS = (
+    later("a year"),
+    later("ratio"),
+    later("share of rated power"),
+    later("share of the device price"),
+    later("share of the outlay"),
+    later("share of the outlay a year"),
+    later("USD per kW and month"),
+    later("years"),
+)
+"""Units of ``ownership.csv`` as messages: a part keeps its unit in English, and is told with `tr`."""
 
 _SITES: dict[Category, str] = {
     "datacentre GPU": "datacentre",
@@ -154,7 +166,13 @@ def _host(ownership: Ownership, accelerator: Accelerator, site: str) -> Part:
     if system is None or accelerator.tdp is None:
         return Part(share.value * rated, share.low * rated, share.high * rated, "W", share.source)
     host = max(0.0, system.power_w / system.n_devices - rated)
-    source = f"{system.name}: {system.power_w:,.0f} W for {system.n_devices}, less the devices ({system.source})"
+    source = tr(
+        "{system}: {power:,.0f} W for {n}, less the devices ({source})",
+        system=system.name,
+        power=system.power_w,
+        n=system.n_devices,
+        source=system.source,
+    )
     return Part(host, min(share.low * rated, host), host, "W", source)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from roofline.errors import InputError
+from roofline.language import later, tr
 from roofline.specs.base import Frozen, printable
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Reference, Scenario, counted
@@ -39,7 +40,7 @@ class Mixed(Frozen):
         return f"{self.hardware}:{self.share:.12g}"
 
 
-WORLD = (Region(name="world", share=1.0),)
+WORLD = (Region(name=later("world"), share=1.0),)
 
 
 def _listed(names: tuple[str, ...], form: str) -> BeforeValidator:
@@ -51,7 +52,7 @@ def _listed(names: tuple[str, ...], form: str) -> BeforeValidator:
         items = [item.strip().split(":") for item in value.split(",") if item.strip()]
         wrong = [":".join(item) for item in items if not 2 <= len(item) <= len(names)]
         if wrong:
-            raise ValueError(f"'{printable(wrong[0], 40)}' is not of the form {form}")
+            raise ValueError(tr("'{given}' is not of the form {form}", given=printable(wrong[0], 40), form=tr(form)))
         return tuple(dict(zip(names, item, strict=False)) for item in items)
 
     return BeforeValidator(read)
@@ -59,10 +60,12 @@ def _listed(names: tuple[str, ...], form: str) -> BeforeValidator:
 
 _Regions = Annotated[
     tuple[Region, ...],
-    _listed(("name", "share", "utc_offset_h", "round_trip_s"), "name:share:UTC offset:round trip, such as us:0.4:-6:0.04"),
+    _listed(("name", "share", "utc_offset_h", "round_trip_s"), later("name:share:UTC offset:round trip, such as us:0.4:-6:0.04")),
     Field(min_length=1, max_length=50),
 ]
-_Mix = Annotated[tuple[Mixed, ...], _listed(("hardware", "share"), "hardware:share, such as 8xmi300x:0.3"), Field(max_length=10)]
+_Mix = Annotated[
+    tuple[Mixed, ...], _listed(("hardware", "share"), later("hardware:share, such as 8xmi300x:0.3")), Field(max_length=10)
+]
 
 
 class FleetScenario(Frozen):
@@ -111,13 +114,13 @@ class FleetScenario(Frozen):
     def _adds_up(self) -> FleetScenario:
         total = sum(region.share for region in self.regions)
         if abs(total - 1.0) > _NEAR_ONE:
-            raise ValueError(f"the shares of the regions add up to {total:g} and should add up to 1")
+            raise ValueError(tr("the shares of the regions add up to {total:g} and should add up to 1", total=total))
         if sum(other.share for other in self.mix) > 1.0 + _NEAR_ONE:
-            raise ValueError("the shares of the mix add up to more than 1")
+            raise ValueError(tr("the shares of the mix add up to more than 1"))
         if self.small_model is None and (self.small_share or self.small_hardware):
-            raise ValueError("a share or hardware for a small model needs the small model's name")
+            raise ValueError(tr("a share or hardware for a small model needs the small model's name"))
         if self.replica.request_rate is not None:
-            raise ValueError("a fleet finds its request rate from its users: give a batch, or none")
+            raise ValueError(tr("a fleet finds its request rate from its users: give a batch, or none"))
         return self
 
     def on(self, hardware: str) -> Scenario:

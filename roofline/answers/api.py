@@ -17,6 +17,7 @@ from roofline.catalog.apis import ApiPrice, api_prices, apis_of, load_api
 from roofline.errors import InputError
 from roofline.formulas.capital import break_even_h
 from roofline.formulas.profit import break_even_tokens, revenue_usd
+from roofline.language import tr
 from roofline.specs.scenario import Scenario
 from roofline.units import (
     HOURS_PER_DAY,
@@ -83,7 +84,8 @@ def against_api(scenario: Scenario, api: str | None = None) -> Against:
         No public price is known for the model and none is given, or the load is a request rate.
     """
     if scenario.request_rate is not None:
-        raise InputError("against an API the load follows from utilisation: give a batch, or none, instead of a request rate.")
+        words = tr("against an API the load follows from utilisation: give a batch, or none, instead of a request rate.")
+        raise InputError(words)
     price = _chosen(scenario, api)
     report = evaluate(scenario)
     found = resolve(scenario)
@@ -134,10 +136,13 @@ def _chosen(scenario: Scenario, api: str | None) -> ApiPrice:
         return load_api(api)
     known = apis_of(scenario.model)
     if not known:
-        raise InputError(
-            f"no public API price of {scenario.model[:60]} is known: name one of {', '.join(list(api_prices())[:6])}, … "
-            "or give input/cached/output in USD per million tokens."
+        words = tr(
+            "no public API price of {model} is known: name one of {names}, … "
+            "or give input/cached/output in USD per million tokens.",
+            model=scenario.model[:60],
+            names=", ".join(list(api_prices())[:6]),
         )
+        raise InputError(words)
     return min(known, key=lambda price: _api_usd_per_token(scenario, price))
 
 
@@ -170,12 +175,16 @@ def _sentence(report: Report, price: ApiPrice, share: float | None, device: Devi
     if not report.memory.fits:
         return report.sentence
     if share is None:
-        return f"No comparison: {device.basis if device.usd_per_h is None else 'the API costs nothing'}."
+        return tr("No comparison: {reason}.", reason=device.basis if device.usd_per_h is None else tr("the API costs nothing"))
     if share > _ALL_THE_TIME:
-        return (
-            f"The lines never cross: busy all the time, this system costs {significant(share)} times what {price.name} charges."
+        return tr(
+            "The lines never cross: busy all the time, this system costs {ratio} times what {api} charges.",
+            ratio=significant(share),
+            api=price.name,
         )
-    return (
-        f"Your own system is cheaper than {price.name} above {share:.0%} utilisation, "
-        f"{significant(even_per_day / PER_MILLION)} million tokens a day."
+    return tr(
+        "Your own system is cheaper than {api} above {share:.0%} utilisation, {n} million tokens a day.",
+        api=price.name,
+        share=share,
+        n=significant(even_per_day / PER_MILLION),
     )

@@ -9,6 +9,7 @@ from roofline.answers.report import Cost
 from roofline.catalog.fleet import fleet_defaults
 from roofline.catalog.ownership import YOURS, Part
 from roofline.errors import InputError
+from roofline.language import later, tr
 from roofline.specs.hardware import Price
 from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, MONTHS_PER_YEAR
 
@@ -16,13 +17,13 @@ DAYS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR / HOURS_PER_DAY
 MOST_REQUESTS_PER_DAY = 1e6
 _REQUEST, _USER = "usd_per_request", "usd_per_user_month"
 _KINDS: dict[str, str] = {
-    "usd_per_million_input_tokens": "Million input tokens, computed",
-    "usd_per_million_cached_input_tokens": "Million input tokens, from the cache",
-    "usd_per_million_output_tokens": "Million output tokens",
-    "usd_per_million_tokens": "Million tokens in this mix",
-    _REQUEST: "One request",
+    "usd_per_million_input_tokens": later("Million input tokens, computed"),
+    "usd_per_million_cached_input_tokens": later("Million input tokens, from the cache"),
+    "usd_per_million_output_tokens": later("Million output tokens"),
+    "usd_per_million_tokens": later("Million tokens in this mix"),
+    _REQUEST: later("One request"),
 }
-"""Prices of a report -> words."""
+"""Prices of a report -> messages."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class PriceRow:
 
     id: str
     name: str
+    """As a message."""
     reserved_usd: float
     used_usd: float
     low_usd: float | None
@@ -62,7 +64,8 @@ def requests_per_user_day(given: float | None = None) -> Part:
     if given is None or isclose(given, default.value):
         return default
     if not 0 < given <= MOST_REQUESTS_PER_DAY:
-        raise InputError(f"requests of a user a day must lie above 0 and at most at {MOST_REQUESTS_PER_DAY:,.0f}.")
+        most = MOST_REQUESTS_PER_DAY
+        raise InputError(tr("requests of a user a day must lie above 0 and at most at {most:,.0f}.", most=most))
     return Part.own(given, default.unit)
 
 
@@ -72,7 +75,7 @@ def cost_sheet(cost: Cost, requests_per_day: float | None = None) -> CostSheet |
         return None
     rate = requests_per_user_day(requests_per_day)
     rows = [_row(cost, name, name, words) for name, words in _KINDS.items()]
-    return CostSheet((*rows, _row(cost, _USER, _REQUEST, "One user, a month", rate.value * DAYS_PER_MONTH)), rate)
+    return CostSheet((*rows, _row(cost, _USER, _REQUEST, later("One user, a month"), rate.value * DAYS_PER_MONTH)), rate)
 
 
 def _row(cost: Cost, key: str, name: str, words: str, factor: float = 1.0) -> PriceRow:

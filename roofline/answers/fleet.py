@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from math import ceil, isfinite
 
 import numpy as np
@@ -16,7 +15,8 @@ from roofline.answers.fleet_report import FleetReport, Site
 from roofline.answers.fleet_steps import assumption_lines, chain, sentence
 from roofline.answers.fleet_supply import Carried, capacity, carried, rates, replicas_needed, site
 from roofline.answers.sensitivity import Swing, widest_first
-from roofline.catalog.fleet import CALL, Assumed, assumed, settled
+from roofline.catalog.fleet import CALL, NAMES, Assumed, assumed, settled
+from roofline.language import cached, later, tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR, PER_MILLION, SECONDS_PER_DAY, SECONDS_PER_HOUR
@@ -62,7 +62,7 @@ def _pools(asked: FleetScenario, found: Assumed) -> tuple[Pool, ...]:
         kinds.append((asked.small_replica, wanted.small_calls_per_s))
     return tuple(
         Pool(
-            name=f"{replica.model[:60]} on {replica.devices} x {replica.hardware[:60]}",
+            name=_pool_name(replica),
             replica=replica,
             carried=_carried_at(replica, found.speed.value),
             calls_per_s=calls,
@@ -72,7 +72,11 @@ def _pools(asked: FleetScenario, found: Assumed) -> tuple[Pool, ...]:
     )
 
 
-@lru_cache(maxsize=256)
+def _pool_name(replica: Scenario) -> str:
+    return tr("{model} on {n} x {device}", model=replica.model[:60], n=replica.devices, device=replica.hardware[:60])
+
+
+@cached(maxsize=256)
 def _carried_at(replica: Scenario, speed: float) -> Carried:
     """What a replica carries at a speed for each user."""
     return carried(rates(replica), speed)
@@ -104,14 +108,14 @@ def _swings(asked: FleetScenario, found: Assumed) -> tuple[Swing, ...]:
     """Devices with every assumption at both ends of its range."""
     return widest_first(
         Swing(
-            name=item.name.replace("_", " "),
+            name=tr(NAMES[item.name]),
             value=part.value,
             low=part.low,
             high=part.high,
             unit=part.unit,
             at_low=_devices(asked, found, item.name, part.low),
             at_high=_devices(asked, found, item.name, part.high),
-            source=part.source,
+            source=tr(part.source),
         )
         for item in fields(Assumed)
         for part in (getattr(found, item.name),)
@@ -237,8 +241,11 @@ def _users_within(asked: FleetScenario, found: Assumed, provisioned_w: float | N
 def _reasons(pools: Sequence[Pool], sites: Sequence[Site]) -> tuple[str, ...]:
     lines = [f"{pool.name}: {pool.carried.reason}" for pool in pools if pool.carried.reason]
     held = {placed.pool: placed.capacity for placed in sites}
-    lines += [f"{name}: no cost: {c.basis}." for name, c in held.items() if c.usd_per_device_hour is None]
-    lines += [f"{name}: no power: the rated power is not known." for name, c in held.items() if c.rated_w is None]
+    unpriced = [(name, c.basis) for name, c in held.items() if c.usd_per_device_hour is None]
+    lines += [tr("{pool}: no cost: {basis}.", pool=name, basis=basis) for name, basis in unpriced]
+    unrated = [name for name, c in held.items() if c.rated_w is None]
+    lines += [tr("{pool}: no power: the rated power is not known.", pool=name) for name in unrated]
     late = [placed for placed in sites if not isfinite(placed.ttft_seen_after_failures_s)]
-    lines += [f"{s.region}: with the spare replicas gone, {s.pool} no longer keeps up in the busiest minutes." for s in late]
+    words = later("{region}: with the spare replicas gone, {pool} no longer keeps up in the busiest minutes.")
+    lines += [tr(words, region=s.region, pool=s.pool) for s in late]
     return tuple(lines)

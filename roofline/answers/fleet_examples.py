@@ -8,6 +8,7 @@ from roofline.answers.fleet import fleet
 from roofline.formulas.cost import rental_usd
 from roofline.formulas.fleet import two_pool_devices
 from roofline.formulas.profit import markup_ratio, revenue_usd
+from roofline.language import later, localised, tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 from roofline.units import PER_MILLION, SECONDS_PER_DAY
@@ -28,7 +29,9 @@ class FleetExample:
 
     id: str
     title: str
+    """As a message."""
     note: str
+    """As a message."""
     fleet: FleetScenario
 
 
@@ -45,9 +48,11 @@ class Published:
 
 _DEEPSEEK = FleetExample(
     "deepseek-2025-02",
-    "DeepSeek's own service, February 2025",
-    "Tokens of a day, cache hits, speed and price as published. The length of a call is not: it follows from the mean cache "
-    "of 4,989 tokens. Calls a day stand in the field of weekly users.",
+    later("DeepSeek's own service, February 2025"),
+    later(
+        "Tokens of a day, cache hits, speed and price as published. The length of a call is not: it follows from the mean cache "
+        "of 4,989 tokens. Calls a day stand in the field of weekly users."
+    ),
     FleetScenario(
         replica=Scenario(
             model="deepseek-v3",
@@ -71,8 +76,8 @@ _DEEPSEEK = FleetExample(
 EXAMPLES: tuple[FleetExample, ...] = (
     FleetExample(
         "700-million",
-        "700 million people a week on DeepSeek-V3",
-        "What people ask for is as reported of ChatGPT in July 2025; the model is one whose structure is public.",
+        later("700 million people a week on DeepSeek-V3"),
+        later("What people ask for is as reported of ChatGPT in July 2025; the model is one whose structure is public."),
         FleetScenario(
             replica=Scenario(
                 model="deepseek-v3",
@@ -88,8 +93,8 @@ EXAMPLES: tuple[FleetExample, ...] = (
     _DEEPSEEK,
     FleetExample(
         "office",
-        "An office of 5,000 on its own H100s",
-        "One region, one model of 70 billion weights in 8 bit, bought instead of rented.",
+        later("An office of 5,000 on its own H100s"),
+        later("One region, one model of 70 billion weights in 8 bit, bought instead of rented."),
         FleetScenario(
             replica=Scenario(
                 model="llama-3.3-70b",
@@ -131,26 +136,26 @@ def published_day() -> tuple[Published, ...]:
     markup = markup_ratio(revenue_usd=562_027.0, cost_usd=87_072.0)
     return (
         Published(
-            "nodes of eight H800",
-            "nodes, mean of a day",
+            tr("nodes of eight H800"),
+            tr("nodes, mean of a day"),
             _NODES,
             float(nodes),
-            "608 G input tokens / (73.7 k/s a node) + 168 G output tokens / (14.8 k/s a node), over 86,400 s",
+            tr("608 G input tokens / (73.7 k/s a node) + 168 G output tokens / (14.8 k/s a node), over 86,400 s"),
         ),
         Published(
-            "the same at the busiest hour, as the example above plans it",
-            "nodes",
+            tr("the same at the busiest hour, as the example above plans it"),
+            tr("nodes"),
             _PEAK_NODES,
             (fleet(_DEEPSEEK.fleet).devices or 0) / _DEVICES_PER_NODE,
-            "expected rates of this program, whole replicas of 22 nodes",
+            tr("expected rates of this program, whole replicas of 22 nodes"),
         ),
-        Published("cost", "USD a day", 87_072.0, float(spent), "226.75 nodes x 8 devices x 2 USD/h x 24 h"),
+        Published(tr("cost"), tr("USD a day"), 87_072.0, float(spent), tr("226.75 nodes x 8 devices x 2 USD/h x 24 h")),
         Published(
-            "revenue, were all tokens sold at R1 prices",
-            "USD a day",
+            tr("revenue, were all tokens sold at R1 prices"),
+            tr("USD a day"),
             562_027.0,
             float(earned),
-            "342 G cached x 0.14 + 266 G input x 0.55 + 168 G output x 2.19 USD per million",
+            tr("342 G cached x 0.14 + 266 G input x 0.55 + 168 G output x 2.19 USD per million"),
         ),
-        Published("profit over cost", "ratio", 5.45, float(markup), "(562,027 - 87,072) / 87,072"),
+        Published(tr("profit over cost"), tr("ratio"), 5.45, float(markup), localised("(562,027 - 87,072) / 87,072")),
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.sensitivity import Sensitivity, Swing
+from roofline.language import tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 
@@ -123,4 +124,5 @@ class FleetReport:
     @property
     def sensitivity(self) -> Sensitivity:
         """What moves the number of devices."""
-        return Sensitivity("number of devices", "", None if self.devices is None else float(self.devices), self.swings)
+        devices = None if self.devices is None else float(self.devices)
+        return Sensitivity(tr("number of devices"), "", devices, self.swings)

@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 
 from roofline.answers.fleet_demand import Demand
 from roofline.answers.fleet_report import FleetReport, Step
-from roofline.catalog.fleet import Assumed
+from roofline.catalog.fleet import NAMES, Assumed
 from roofline.catalog.ownership import Part
+from roofline.language import later, localised, tr
 from roofline.units import MEGA, significant, with_prefix
 
-_COMPUTED = "computed here"
+GIVEN = later("given")
+"""Formula of what starts the chain."""
+_COMPUTED = later("computed here")
+_Row = tuple[str, float | None, str, str, tuple[str, ...], str]
+"""A step, its value perhaps not known."""
 
 
 def assumption_lines(found: Assumed) -> dict[str, str]:
     """Every assumption as a line."""
     parts = {item.name: getattr(found, item.name) for item in fields(Assumed)}
-    return {name: f"{part.value:,g} {part.unit} ({part.source})" for name, part in parts.items()}
+    return {name: f"{_amount(part)} ({tr(part.source)})" for name, part in parts.items()}
 
 
 def sentence(report: FleetReport) -> str:
     """The answer in one line."""
     if not report.fits:
-        return f"No fleet: {report.reasons[0]}" if report.reasons else "No fleet: nobody asks for anything."
-    kinds = ", ".join(f"{n:,} x {name}" for name, n in report.devices_by_hardware.items())
-    power = "" if report.provisioned_power_w is None else f", {with_prefix(report.provisioned_power_w, 'W')}"
-    money = "" if report.usd_per_month is None else f", {_usd(report.usd_per_month)} a month"
-    budget = report.asked.power_budget_w
-    if budget is not None and report.provisioned_power_w is not None and report.provisioned_power_w > budget:
-        power += f", more than the {with_prefix(budget, 'W')} there are for {significant(report.users_within_power or 0.0)} users"
-    user = "" if report.usd_per_user_month is None else f" ({significant(report.usd_per_user_month)} USD per weekly user)"
-    return f"{kinds} in {report.replicas or 0:,} replicas{power}{money}{user}."
+        if report.reasons:
+            return tr("No fleet: {reason}", reason=report.reasons[0])
+        return tr("No fleet: nobody asks for anything.")
+    kinds = ", ".join(f"{localised(f'{n:,}')} x {name}" for name, n in report.devices_by_hardware.items())
+    parts = [tr("{devices} in {n:,} replicas", devices=kinds, n=report.replicas or 0), *_powered(report), *_paid(report)]
+    return f"{', '.join(parts)}."
+
+
+def _powered(report: FleetReport) -> Iterator[str]:
+    """Power to provide, and how far what there is would go."""
+    power, budget = report.provisioned_power_w, report.asked.power_budget_w
+    if power is not None:
+        yield with_prefix(power, "W")
+        if budget is not None and power > budget:
+            users = significant(report.users_within_power or 0.0)
+            yield tr("more than the {power} there are for {users} users", power=with_prefix(budget, "W"), users=users)
+
+
+def _paid(report: FleetReport) -> Iterator[str]:
+    if report.usd_per_month is not None:
+        user = tr("{usd} USD per weekly user", usd=significant(report.usd_per_user_month or 0.0))
+        yield f"{tr('{usd} a month', usd=_usd(report.usd_per_month))} ({user})"
 
 
 def _usd(value: float) -> str:
-    return f"{significant(value / MEGA)} million USD" if value >= MEGA else f"{significant(value)} USD"
+    if value >= MEGA:
+        return tr("{n} million USD", n=significant(value / MEGA))
+    return f"{significant(value)} USD"
 
 
-def _given(name: str, part: Part) -> str:
-    return f"{name} = {part.value:,g} {part.unit}"
+def _given(found: Assumed, name: str) -> str:
+    return f"{tr(NAMES[name])} = {_amount(getattr(found, name))}"
+
+
+def _amount(part: Part) -> str:
+    return f"{localised(f'{part.value:,g}')} {tr(part.unit)}"
 
 
 def chain(report: FleetReport, found: Assumed, wanted: Demand) -> tuple[Step, ...]:
@@ -51,37 +76,37 @@ def chain(report: FleetReport, found: Assumed, wanted: Demand) -> tuple[Step, ..
 
 def _asking(found: Assumed, wanted: Demand) -> list[Step]:
     return [
-        Step("weekly users", found.weekly_users.value, "users", "given", (), found.weekly_users.source),
+        Step(tr("weekly users"), found.weekly_users.value, tr("users"), tr(GIVEN), (), found.weekly_users.source),
         Step(
-            "messages",
+            tr("messages"),
             wanted.messages_per_s,
-            "1/s, mean of a day",
-            "users x messages a day / 86,400 s",
-            (_given("messages", found.messages),),
+            tr("1/s, mean of a day"),
+            tr("users x messages a day / 86,400 s"),
+            (_given(found, "messages"),),
             found.messages.source,
         ),
         Step(
-            "calls per message",
+            tr("calls per message"),
             wanted.calls_per_message,
-            "calls",
-            "1 + share of agent tasks x (calls of a task - 1)",
-            (_given("agent share", found.agent_share), _given("agent calls", found.agent_calls)),
+            tr("calls"),
+            tr("1 + share of agent tasks x (calls of a task - 1)"),
+            (_given(found, "agent_share"), _given(found, "agent_calls")),
             found.agent_calls.source,
         ),
         Step(
-            "calls that reach a model",
+            tr("calls that reach a model"),
             wanted.model_calls_per_s,
-            "1/s, mean of a day",
-            "messages x calls per message x (1 - share answered from a cache of results)",
-            (_given("result hit", found.result_hit),),
+            tr("1/s, mean of a day"),
+            tr("messages x calls per message x (1 - share answered from a cache of results)"),
+            (_given(found, "result_hit"),),
             found.result_hit.source,
         ),
         Step(
-            "calls that reach the main model",
+            tr("calls that reach the main model"),
             wanted.main_calls_per_s,
-            "1/s, mean of a day",
-            "calls x (1 - share routed to the small model)",
-            (_given("small share", found.small_share),),
+            tr("1/s, mean of a day"),
+            tr("calls x (1 - share routed to the small model)"),
+            (_given(found, "small_share"),),
             found.small_share.source,
         ),
     ]
@@ -91,27 +116,27 @@ def _peaking(report: FleetReport, found: Assumed, wanted: Demand) -> list[Step]:
     computed = found.input_tokens.value * (1.0 - found.prefix_hit.value)
     return [
         Step(
-            "output tokens",
+            tr("output tokens"),
             report.output_tokens_per_s,
-            "tokens/s, mean of a day",
-            "calls x output tokens of a call",
-            (_given("output tokens", found.output_tokens),),
+            tr("tokens/s, mean of a day"),
+            tr("calls x output tokens of a call"),
+            (_given(found, "output_tokens"),),
             found.output_tokens.source,
         ),
         Step(
-            "prompt tokens to compute",
+            tr("prompt tokens to compute"),
             wanted.model_calls_per_s * computed,
-            "tokens/s, mean of a day",
-            "calls x prompt tokens x (1 - share found in the prefix cache)",
-            (_given("input tokens", found.input_tokens), _given("prefix hit", found.prefix_hit)),
+            tr("tokens/s, mean of a day"),
+            tr("calls x prompt tokens x (1 - share found in the prefix cache)"),
+            (_given(found, "input_tokens"), _given(found, "prefix_hit")),
             found.prefix_hit.source,
         ),
         Step(
-            "output tokens in the busiest minutes",
+            tr("output tokens in the busiest minutes"),
             report.peak_output_tokens_per_s,
-            "tokens/s, every region at its own peak",
-            "output tokens x peak hour over mean x busiest minutes over that hour",
-            (_given("peak", found.peak), _given("burst", found.burst)),
+            tr("tokens/s, every region at its own peak"),
+            tr("output tokens x peak hour over mean x busiest minutes over that hour"),
+            (_given(found, "peak"), _given(found, "burst")),
             found.peak.source,
         ),
     ]
@@ -120,11 +145,11 @@ def _peaking(report: FleetReport, found: Assumed, wanted: Demand) -> list[Step]:
 def _at_once(report: FleetReport) -> Step:
     held = sum(placed.peak_calls_per_s * placed.capacity.batch * placed.capacity.request_s for placed in report.sites)
     return Step(
-        "answers being written at once",
+        tr("answers being written at once"),
         held,
-        "calls in the busiest minutes",
-        "calls a second x time in a replica",
-        ("time in a replica = batch x time of a replica per call",),
+        tr("calls in the busiest minutes"),
+        tr("calls a second x time in a replica"),
+        (tr("time in a replica = batch x time of a replica per call"),),
         "J. Little, Oper. Res. 9(3), 1961",
     )
 
@@ -135,66 +160,90 @@ def _serving(report: FleetReport, found: Assumed) -> list[Step]:
         carried, where = placed.capacity, f"{placed.region}, {placed.pool}"
         steps += [
             Step(
-                f"time of a replica per call: {where}",
+                tr("time of a replica per call: {where}", where=where),
                 carried.request_s,
                 "s",
-                "1 / calls a second of a full replica, prefill and decode taking turns",
-                (f"batch = {carried.batch:,}, the largest at which every user gets the speed", _given("speed", found.speed)),
-                "expected rates of one replica",
+                tr("1 / calls a second of a full replica, prefill and decode taking turns"),
+                (tr("batch = {n:,}, the largest at which every user gets the speed", n=carried.batch), _given(found, "speed")),
+                tr("expected rates of one replica"),
             ),
             Step(
-                f"replicas: {where}",
+                tr("replicas: {where}", where=where),
                 placed.replicas,
-                "replicas",
-                "ceil(calls at the worst x time of a call / busy share) + spares",
+                tr("replicas"),
+                tr("ceil(calls at the worst x time of a call / busy share) + spares"),
                 (
-                    f"calls at the worst = {significant(placed.peak_calls_per_s)} 1/s",
-                    _given("busy", found.busy),
-                    _given("spares", found.spares),
+                    tr("calls at the worst = {n} 1/s", n=significant(placed.peak_calls_per_s)),
+                    _given(found, "busy"),
+                    _given(found, "spares"),
                 ),
                 found.busy.source,
             ),
             Step(
-                f"time to first token seen: {where}",
+                tr("time to first token seen: {where}", where=where),
                 placed.ttft_seen_s,
-                "s, mean in the busiest minutes",
-                "round trip + wait for a place and for prefill ahead + prefill",
-                (f"calls that wait for a place = {placed.waits_frac:.1%}", f"wait = {significant(placed.wait_s)} s"),
-                "S. Halfin, W. Whitt, Oper. Res. 29(3), 1981, for places; M/D/1 for prefill",
+                tr("s, mean in the busiest minutes"),
+                tr("round trip + wait for a place and for prefill ahead + prefill"),
+                (
+                    tr("calls that wait for a place = {share:.1%}", share=placed.waits_frac),
+                    tr("wait = {n} s", n=significant(placed.wait_s)),
+                ),
+                tr("S. Halfin, W. Whitt, Oper. Res. 29(3), 1981, for places; M/D/1 for prefill"),
             ),
         ]
     return steps
 
 
 def _paying(report: FleetReport) -> list[Step]:
-    rows: list[tuple[str, float | None, str, str, tuple[str, ...], str]] = [
-        ("devices", report.devices, "devices", "replicas x devices of a replica", (), _COMPUTED),
-        ("racks", report.racks, "racks", "devices / devices a rack feeds, whole systems", (), report.assumptions["rack_kw"]),
+    rows: list[_Row] = [
+        *_machines(report),
         (
-            "power to provide",
+            tr("power to provide"),
             report.provisioned_power_w,
             "W",
-            "devices x (rated power + share of the server) x PUE",
+            tr("devices x (rated power + share of the server) x PUE"),
             (),
-            "catalogue and defaults of ownership",
+            tr("catalogue and defaults of ownership"),
         ),
-        ("power used", report.mean_power_w, "W, mean of a day", "busy share at working power, the rest idle", (), _COMPUTED),
         (
-            "idle at night and between",
-            report.idle_device_hours_per_day,
-            "device-hours a day",
-            "devices x 24 x (1 - mean busy share)",
+            tr("power used"),
+            report.mean_power_w,
+            tr("W, mean of a day"),
+            tr("busy share at working power, the rest idle"),
             (),
             _COMPUTED,
         ),
-        ("money", report.usd_per_month, "USD a month", "devices x price of an hour x 730.5", _bases(report), "see inputs"),
-        ("per user", report.usd_per_user_month, "USD a month per weekly user", "money / weekly users", (), _COMPUTED),
+        (
+            tr("idle at night and between"),
+            report.idle_device_hours_per_day,
+            tr("device-hours a day"),
+            tr("devices x 24 x (1 - mean busy share)"),
+            (),
+            _COMPUTED,
+        ),
+        *_money(report),
     ]
     return [
         Step(name, value, unit, formula, inputs, source)
         for name, value, unit, formula, inputs, source in rows
         if value is not None
     ]
+
+
+def _machines(report: FleetReport) -> tuple[_Row, ...]:
+    fed = tr("devices / devices a rack feeds, whole systems")
+    return (
+        (tr("devices"), report.devices, tr("devices"), tr("replicas x devices of a replica"), (), _COMPUTED),
+        (tr("racks"), report.racks, tr("racks"), fed, (), report.assumptions["rack_kw"]),
+    )
+
+
+def _money(report: FleetReport) -> tuple[_Row, ...]:
+    month, user = report.usd_per_month, report.usd_per_user_month
+    return (
+        (tr("money"), month, tr("USD a month"), tr("devices x price of an hour x 730.5"), _bases(report), tr("see inputs")),
+        (tr("per user"), user, tr("USD a month per weekly user"), tr("money / weekly users"), (), _COMPUTED),
+    )
 
 
 def _bases(report: FleetReport) -> tuple[str, ...]:

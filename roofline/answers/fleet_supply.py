@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, floor
 
 import numpy as np
@@ -22,6 +21,7 @@ from roofline.catalog.ownership import Owned, owned, systems
 from roofline.formulas.fleet import needed_devices, whole_replicas
 from roofline.formulas.manyserver import pool_waiting_frac
 from roofline.formulas.queueing import littles_law_sequences, md1_wait_s
+from roofline.language import cached, tr
 from roofline.performance.planning import Workload
 from roofline.specs.fleet import Region
 from roofline.specs.ownership import Ownership
@@ -55,7 +55,7 @@ class Carried:
     """Why it cannot serve, or serves more slowly than asked; empty where it does."""
 
 
-@lru_cache(maxsize=128)
+@cached(maxsize=128)
 def rates(replica: Scenario) -> Rates:
     """Calls a second of a full replica at every size of batch that fits; kept, as a fleet is asked about again and again."""
     report = evaluate(replica.model_copy(update={"utilisation": 1.0}))
@@ -82,7 +82,8 @@ def carried(found: Rates, speed: float) -> Carried:
         return _carried(found, 0, "")
     coarse = _quick(found, speed)
     if coarse is None:
-        return _carried(found, 0, f"{speed:g} tokens/s for each user are more than this replica gives even one.")
+        reason = tr("{speed:g} tokens/s for each user are more than this replica gives even one.", speed=speed)
+        return _carried(found, 0, reason)
     if coarse + 1 == found.batch.size:
         return _carried(found, coarse, "")
     finer = _at(found.report, np.unique(np.floor(np.linspace(found.batch[coarse], found.batch[coarse + 1], _FINER))))
@@ -165,7 +166,7 @@ def site(region: Region, pool: str, held: Capacity, calls_per_s: NDArray[np.floa
     waits, wait = _waiting(held, peak, replicas)
     _, late = _waiting(held, peak, max(1, replicas - spares))
     return Site(
-        region=region.name,
+        region=tr(region.name),
         pool=pool,
         capacity=held,
         calls_per_s=calls_per_s,

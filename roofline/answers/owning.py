@@ -11,6 +11,7 @@ from roofline.catalog.hardware import rental_usd_per_h
 from roofline.catalog.ownership import Owned, owned
 from roofline.errors import InputError, MissingFactError
 from roofline.formulas.ownership import present_frac
+from roofline.language import tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -65,10 +66,10 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
     device = load_box(scenario.hardware)
     found = owned(scenario.ownership or Ownership(), device, scenario.grid)
     if found.price_usd is None and not found.power_only:
-        raise MissingFactError(f"no purchase price of {device.id} is known: give it as ownership price=25000.")
+        raise MissingFactError(tr("no purchase price of {device} is known: give it as ownership price=25000.", device=device.id))
     horizon = ceil(found.life_years.value) if n_years is None else n_years
     if not 1 <= horizon <= MOST_YEARS:
-        raise InputError(f"years must lie between 1 and {MOST_YEARS}.")
+        raise InputError(tr("years must lie between 1 and {most}.", most=MOST_YEARS))
     rented = _rental(scenario, device)
     rent = None if rented is None else rented[0] * HOURS_PER_YEAR * scenario.devices
     years = _years(found, scenario.devices, horizon, rent)
@@ -78,14 +79,18 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
         own_present_usd=sum(y.own_present_usd for y in years),
         rent_present_usd=None if rent is None else sum(y.rent_present_usd or 0.0 for y in years),
         cheaper_from_year=next(ahead, None),
-        basis=f"owned at {found.capital_frac.value:.0%} a year; rented: {'not known' if rented is None else rented[1]}",
+        basis=tr(
+            "owned at {capital:.0%} a year; rented: {basis}",
+            capital=found.capital_frac.value,
+            basis=tr("not known") if rented is None else rented[1],
+        ),
     )
 
 
 def _rental(scenario: Scenario, device: Accelerator) -> tuple[float, str] | None:
     """What renting one device costs an hour: your price, else quotes on the terms asked for."""
     if scenario.usd_per_device_hour is not None:
-        return scenario.usd_per_device_hour, "your price"
+        return scenario.usd_per_device_hour, tr("your price")
     return rental_usd_per_h(device, scenario.rental)
 
 

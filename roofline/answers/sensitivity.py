@@ -13,23 +13,26 @@ from roofline.answers.resolve import resolve
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import rental_span_usd_per_h
 from roofline.catalog.ownership import Owned, owned
+from roofline.language import later, tr
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
 
 _WORDS: dict[str, str] = {
-    "price_usd": "purchase price",
-    "power_w": "power of a device",
-    "overhead_frac": "server and network",
-    "life_years": "life",
-    "residual_frac": "residual value",
-    "capital_frac": "cost of capital",
-    "host_w": "power of the server",
-    "pue": "PUE",
-    "usd_per_kwh": "electricity price",
-    "hosting_usd_per_kw_month": "space",
-    "staff_frac": "staff and repair",
+    "price_usd": later("purchase price"),
+    "power_w": later("power of a device"),
+    "overhead_frac": later("server and network"),
+    "life_years": later("life"),
+    "residual_frac": later("residual value"),
+    "capital_frac": later("cost of capital"),
+    "host_w": later("power of the server"),
+    "pue": later("PUE"),
+    "usd_per_kwh": later("electricity price"),
+    "hosting_usd_per_kw_month": later("space"),
+    "staff_frac": later("staff and repair"),
 }
-"""Assumptions of an owned hour -> words."""
+"""Assumptions of an owned hour -> messages."""
+OF_THE_TIME = later("of the time")
+"""Unit of utilisation."""
 _USE_SPAN = 2.0
 """Utilisation is varied between half of what is given and twice as much, at most all the time."""
 
@@ -43,6 +46,7 @@ class Swing:
     low: float
     high: float
     unit: str
+    """As a message."""
     at_low: float
     """The answer where the assumption is at its low end."""
     at_high: float
@@ -74,13 +78,14 @@ def sensitivity(scenario: Scenario) -> Sensitivity:
     report = evaluate(scenario)
     usd = report.cost.usd_per_million_output_tokens
     swings = [] if usd is None else [*_use(scenario, usd), *_speed(report, usd), *_price(scenario, usd)]
-    return Sensitivity("price of a million output tokens", "USD", usd, widest_first(swings))
+    return Sensitivity(tr("price of a million output tokens"), "USD", usd, widest_first(swings))
 
 
 def _use(scenario: Scenario, usd: float) -> list[Swing]:
     use = scenario.utilisation
     low, high = use / _USE_SPAN, min(1.0, use * _USE_SPAN)
-    return [Swing("utilisation", use, low, high, "of the time", usd * use / low, usd * use / high, "half to twice yours")]
+    source = tr("half to twice yours")
+    return [Swing(tr("utilisation"), use, low, high, OF_THE_TIME, usd * use / low, usd * use / high, source)]
 
 
 def _speed(report: Report, usd: float) -> list[Swing]:
@@ -91,7 +96,7 @@ def _speed(report: Report, usd: float) -> list[Swing]:
     slow, mean, fast = (
         float(times.output_tokens_per_s) for times in (report.expected_low, report.expected, report.expected_high)
     )
-    return [Swing("output speed", mean, slow, fast, "tokens/s", high, low, "band of expected times")]
+    return [Swing(tr("output speed"), mean, slow, fast, later("tokens/s"), high, low, tr("band of expected times"))]
 
 
 def _price(scenario: Scenario, usd: float) -> list[Swing]:
@@ -102,18 +107,18 @@ def _price(scenario: Scenario, usd: float) -> list[Swing]:
     if price.kind == "rental":
         span = rental_span_usd_per_h(load_box(scenario.hardware), scenario.rental) or (price.usd_per_h, price.usd_per_h)
         cheap, dear = (usd * end / price.usd_per_h for end in span)
-        return [Swing("rental price", price.usd_per_h, *span, "USD/h", cheap, dear, price.basis)]
+        return [Swing(tr("rental price"), price.usd_per_h, *span, "USD/h", cheap, dear, price.basis)]
     parts = owned(scenario.ownership or Ownership(), found.accelerator, scenario.grid)
     return [
         Swing(
-            name=word,
+            name=tr(word),
             value=part.value,
             low=part.low,
             high=part.high,
             unit=part.unit,
             at_low=usd * _usd_per_h(parts, name, part.low) / price.usd_per_h,
             at_high=usd * _usd_per_h(parts, name, part.high) / price.usd_per_h,
-            source=part.source,
+            source=tr(part.source),
         )
         for name, word in _WORDS.items()
         for part in (getattr(parts, name),)

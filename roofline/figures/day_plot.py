@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from roofline.answers.fleet_day import Day
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import sig
+from roofline.language import tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 340
 _MOST_REGIONS = 4
-_OTHERS = "others"
 _PATTERNS = ("", "/", ".", "x")
 
 
@@ -31,17 +31,18 @@ def day_figure(found: Day, look: Look) -> Spec:
             "mode": "lines",
             "x": hours,
             "y": [capacity] * len(hours),
-            "name": "all replicas",
+            "name": tr("all replicas"),
             "showlegend": False,
             "line": {"color": palette.text, "width": 2.25, "dash": "7px,4px"},
-            "hovertemplate": f"all replicas carry {sig(capacity)} calls/s<extra></extra>",
+            "hovertemplate": tr("all replicas carry {calls} calls/s", calls=sig(capacity)) + "<extra></extra>",
         }
     )
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
     ticks = list(range(0, 25, 6 if look.compact else 3))
-    title = axis_title(look, "Hour of the day, UTC")
+    title = axis_title(look, tr("Hour of the day, UTC"))
     layout["xaxis"] = axis(look, range=[0, 24], tickvals=ticks, ticktext=[f"{h:02d}" for h in ticks], title=title)
-    layout["yaxis"] = axis(look, range=[0, capacity * 1.16], title=axis_title(look, "Calls a second"), tickformat="~s", nticks=6)
+    title = axis_title(look, tr("Calls a second"))
+    layout["yaxis"] = axis(look, range=[0, capacity * 1.16], title=title, tickformat="~s", nticks=6)
     layout["annotations"] = _words(found, look)
     if len(shown) > 1:
         layout["showlegend"] = True
@@ -54,9 +55,13 @@ def day_figure(found: Day, look: Look) -> Spec:
 
 def day_alt(found: Day) -> str:
     """The answer of the figure in one sentence."""
-    return (
-        f"Demand over a day against a capacity of {sig(found.capacity_calls_per_s)} calls a second: highest at "
-        f"{found.busiest_hour:02d}:00 UTC, lowest at {found.quietest_hour:02d}:00, when {found.night_idle_frac:.0%} stands idle."
+    return tr(
+        "Demand over a day against a capacity of {capacity} calls a second: highest at {busiest:02d}:00 UTC, "
+        "lowest at {quietest:02d}:00, when {idle:.0%} stands idle.",
+        capacity=sig(found.capacity_calls_per_s),
+        busiest=found.busiest_hour,
+        quietest=found.quietest_hour,
+        idle=found.night_idle_frac,
     )
 
 
@@ -66,7 +71,7 @@ def _shown(found: Day) -> dict[str, NDArray[np.float64]]:
     if len(ordered) <= _MOST_REGIONS:
         return dict(ordered)
     kept, rest = ordered[: _MOST_REGIONS - 1], ordered[_MOST_REGIONS - 1 :]
-    return {**dict(kept), _OTHERS: np.sum([calls for _, calls in rest], axis=0)}
+    return {**dict(kept), tr("others"): np.sum([calls for _, calls in rest], axis=0)}
 
 
 def _closed(calls: NDArray[np.float64]) -> list[float]:
@@ -86,7 +91,7 @@ def _area(name: str, hours: list[float], calls: list[float], colour: str, patter
         "stackgroup": "demand",
         "line": {"color": colour, "width": 2},
         "fillcolor": tint(colour, 0.35),
-        "hovertemplate": "%{x:02d}:00 UTC: %{y:,.3s} calls/s<extra>" + words + "</extra>",
+        "hovertemplate": tr("%{x:02d}:00 UTC: %{y:,.3s} calls/s") + f"<extra>{words}</extra>",
     }
     if pattern:
         area["fillpattern"] = {"shape": pattern, "fgcolor": colour, "bgcolor": tint(colour, 0.25), "size": 7}
@@ -99,7 +104,7 @@ def _words(found: Day, look: Look) -> list[dict[str, Any]]:
     line = {
         "x": 0,
         "y": capacity,
-        "text": "what all replicas carry",
+        "text": tr("what all replicas carry"),
         "showarrow": False,
         "xanchor": "left",
         "yanchor": "bottom",
@@ -110,7 +115,7 @@ def _words(found: Day, look: Look) -> list[dict[str, Any]]:
     idle = {
         "x": min(20.0, max(4.0, float(found.quietest_hour))),
         "y": (quiet + capacity) / 2.0,
-        "text": f"<b>{found.night_idle_frac:.0%} idle</b>",
+        "text": tr("<b>{share:.0%} idle</b>", share=found.night_idle_frac),
         "showarrow": False,
         "font": {"size": look.font_px + 1, "color": look.palette.text},
     }

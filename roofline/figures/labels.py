@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import hypot
+from unicodedata import east_asian_width
 
 CHARACTER_FRAC = 0.54
 """Mean width of a character over the type size."""
@@ -57,9 +58,15 @@ class Label:
     box: Box
 
 
+def text_width(text: str, size_px: float) -> float:
+    """Its width in pixels; Chinese, Japanese and Korean characters are as wide as high."""
+    wide = 0 if text.isascii() else sum(east_asian_width(character) in "WF" for character in text)
+    return ((len(text) - wide) * CHARACTER_FRAC + wide) * size_px
+
+
 def text_box(x: float, y: float, text: str, size_px: float) -> Box:
     """The box of a text centred at a point."""
-    half_width, half_height = len(text) * size_px * CHARACTER_FRAC / 2 + 2, size_px * 0.65
+    half_width, half_height = text_width(text, size_px) / 2 + 2, size_px * 0.65
     return Box(x - half_width, y - half_height, x + half_width, y + half_height)
 
 
@@ -130,7 +137,7 @@ def _leader(label: Label) -> list[Box]:
 
 def _offsets(mark: Mark, distance: float, size_px: float) -> list[tuple[float, float]]:
     """Centres of the text, so that its near edge clears the mark by a few pixels plus the distance."""
-    half_width = len(mark.text) * size_px * CHARACTER_FRAC / 2 + 2
+    half_width = text_width(mark.text, size_px) / 2 + 2
     reach = mark.radius + 4 + distance
     offsets = []
     for right, down in _DIRECTIONS:

@@ -11,6 +11,7 @@ from roofline.answers.api import Against, Crossing
 from roofline.answers.owning import MultiYear
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
 from roofline.figures.words import axis_number, sig
+from roofline.language import localised, tr
 from roofline.units import MEGA, PER_MILLION
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 350
@@ -24,22 +25,23 @@ def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
     tokens = [float(value) for value in lines.tokens_per_day]
     api, own = ([float(value) for value in column] for column in (lines.api_usd_per_month, lines.own_usd_per_month))
     data = [
-        _line("the API", tokens, api, {"color": palette.kinds[1], "width": 2.5, "dash": "7px,4px"}),
-        _line("your own", tokens, own, {"color": palette.kinds[0], "width": 2.75, "shape": "hv"}),
+        _line(tr("the API"), tokens, api, {"color": palette.kinds[1], "width": 2.5, "dash": "7px,4px"}),
+        _line(tr("your own"), tokens, own, {"color": palette.kinds[0], "width": 2.75, "shape": "hv"}),
     ]
     notes = [
         _end_label(safe(found.api.name), tokens[0], api[0], palette.kinds[1], look, up=True),
-        _end_label("your own system", tokens[0], own[0], palette.kinds[0], look, up=True),
+        _end_label(tr("your own system"), tokens[0], own[0], palette.kinds[0], look, up=True),
     ]
     if found.crosses and found.break_even_tokens_per_day is not None:
         even = found.break_even_tokens_per_day
         at = float(np.interp(even, lines.tokens_per_day, lines.api_usd_per_month))
         data.append(_ring(even, at, look))
-        notes.append(_note(log10(even), log10(at), f"{sig(even / PER_MILLION)} M a day", look, shift=(-10, 14)))
+        notes.append(_note(log10(even), log10(at), tr("{n} M a day", n=sig(even / PER_MILLION)), look, shift=(-10, 14)))
     values = [value for value in (*api, *own) if value > 0]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
-    layout["xaxis"] = _log_axis(tokens[0], tokens[-1], look, "Tokens a day, prompt and output", stride=2 if look.compact else 1)
-    layout["yaxis"] = _log_axis(min(values) / 1.6, max(values) * 2.2, look, "USD a month")
+    title = tr("Tokens a day, prompt and output")
+    layout["xaxis"] = _log_axis(tokens[0], tokens[-1], look, title, stride=2 if look.compact else 1)
+    layout["yaxis"] = _log_axis(min(values) / 1.6, max(values) * 2.2, look, tr("USD a month"))
     layout["shapes"], more = _full(found, tokens, look)
     layout["annotations"] = [*notes, *more]
     return {"data": data, "layout": layout}
@@ -47,7 +49,7 @@ def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
 
 def crossing_alt(found: Against) -> str:
     """The answer of the figure in one sentence."""
-    return f"USD a month against tokens a day, for an API and for your own system. {found.sentence}"
+    return f"{tr('USD a month against tokens a day, for an API and for your own system.')} {found.sentence}"
 
 
 def years_figure(found: MultiYear, look: Look) -> Spec:
@@ -56,15 +58,16 @@ def years_figure(found: MultiYear, look: Look) -> Spec:
     years = [row.year for row in found.years]
     own = [row.own_cumulative_usd for row in found.years]
     rent = [row.rent_cumulative_usd for row in found.years if row.rent_cumulative_usd is not None]
-    data = [_marked("owning", years, own, palette.kinds[0], "circle", "solid")]
-    notes = [_plain_label("owning", years[-1], own[-1], palette.kinds[0], look)]
+    owning, renting = tr("owning"), tr("renting")
+    data = [_marked(owning, years, own, palette.kinds[0], "circle", "solid")]
+    notes = [_plain_label(owning, years[-1], own[-1], palette.kinds[0], look)]
     if len(rent) == len(years):
-        data.append(_marked("renting", years, rent, palette.kinds[1], "square", "7px,4px"))
-        notes.append(_plain_label("renting", years[-1], rent[-1], palette.kinds[1], look))
+        data.append(_marked(renting, years, rent, palette.kinds[1], "square", "7px,4px"))
+        notes.append(_plain_label(renting, years[-1], rent[-1], palette.kinds[1], look))
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
-    layout["xaxis"] = axis(look, title=axis_title(look, "End of year"), dtick=max(1, ceil(len(years) / 10)), tick0=0)
+    layout["xaxis"] = axis(look, title=axis_title(look, tr("End of year")), dtick=max(1, ceil(len(years) / 10)), tick0=0)
     layout["xaxis"]["range"] = [-0.2, years[-1] * 1.16 + 0.2]
-    layout["yaxis"] = axis(look, title=axis_title(look, "USD paid in all"), rangemode="tozero", tickformat="~s")
+    layout["yaxis"] = axis(look, title=axis_title(look, tr("USD paid in all")), rangemode="tozero", tickformat="~s")
     layout["annotations"] = notes
     return {"data": data, "layout": layout}
 
@@ -72,17 +75,20 @@ def years_figure(found: MultiYear, look: Look) -> Spec:
 def years_alt(found: MultiYear) -> str:
     """The answer of the figure in one sentence."""
     last = found.years[-1]
-    rent = "" if last.rent_cumulative_usd is None else f", {sig(last.rent_cumulative_usd)} USD for renting"
-    return f"Paid in all after {last.year} years: {sig(last.own_cumulative_usd)} USD for owning{rent}."
+    paid = {"n": last.year, "own": sig(last.own_cumulative_usd)}
+    if last.rent_cumulative_usd is None:
+        return tr("Paid in all after {n} years: {own} USD for owning.", **paid)
+    rent = sig(last.rent_cumulative_usd)
+    return tr("Paid in all after {n} years: {own} USD for owning, {rent} USD for renting.", rent=rent, **paid)
 
 
 def _line(name: str, x: list[float], y: list[float], line: dict[str, Any]) -> dict[str, Any]:
-    template = "%{x:,.3s} tokens a day<br>%{y:,.3s} USD a month<extra>" + name + "</extra>"
+    template = tr("%{x:,.3s} tokens a day<br>%{y:,.3s} USD a month") + f"<extra>{name}</extra>"
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": line, "hovertemplate": template}
 
 
 def _marked(name: str, x: list[int], y: list[float], colour: str, symbol: str, dash: str) -> dict[str, Any]:
-    template = "year %{x}: %{y:,.0f} USD<extra>" + name + "</extra>"
+    template = tr("year %{x}: %{y:,.0f} USD") + f"<extra>{name}</extra>"
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -97,15 +103,15 @@ def _marked(name: str, x: list[int], y: list[float], colour: str, symbol: str, d
 
 def _ring(x: float, y: float, look: Look) -> dict[str, Any]:
     marker = {"size": 13, "color": look.palette.page, "line": {"color": look.palette.text, "width": 2.5}}
-    words = f"break-even at {sig(x / PER_MILLION)} million tokens a day<extra></extra>"
+    words = tr("break-even at {n} million tokens a day", n=sig(x / PER_MILLION))
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [x],
         "y": [y],
-        "name": "break-even",
+        "name": tr("break-even"),
         "marker": marker,
-        "hovertemplate": words,
+        "hovertemplate": f"{words}<extra></extra>",
     }
 
 
@@ -120,7 +126,7 @@ def _full(found: Against, tokens: list[float], look: Look) -> tuple[list[dict[st
         "x": log10(full),
         "y": 0,
         "yref": "paper",
-        "text": "one system full",
+        "text": tr("one system full"),
         "showarrow": False,
         "textangle": -90,
         "xanchor": "right",
@@ -186,4 +192,4 @@ def _log_axis(low: float, high: float, look: Look, title: str, stride: int = 1) 
 
 
 def _tick(value: float) -> str:
-    return axis_number(value) if value < _BILLION else f"{value / MEGA / 1000:g}G"
+    return axis_number(value) if value < _BILLION else localised(f"{value / MEGA / 1000:g}G")

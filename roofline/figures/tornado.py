@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
 
-from roofline.answers.sensitivity import Sensitivity, Swing
-from roofline.figures.labels import CHARACTER_FRAC
+from roofline.answers.sensitivity import OF_THE_TIME, Sensitivity, Swing
+from roofline.figures.labels import text_width
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
 from roofline.figures.words import axis_number, sig
+from roofline.language import later, localised, tr
 
 MOST_BARS = 10
 _ROW_PX, _AROUND_PX = 34, 76
@@ -19,17 +20,11 @@ _LEAST_BAR_FRAC = 0.3
 """Of that width, however long the words."""
 _MANY = 10_000
 _TICKS = 4
+_ENDS = {"low": later("low end"), "high": later("high end")}
 _LONGEST_NAME = 26
-_SHORT_UNITS = {
-    "share of the device price": "of the price",
-    "share of the outlay": "of the outlay",
-    "share of the outlay a year": "of the outlay",
-    "USD per kW and month": "USD/kW",
-    "of the time": "",
-    "ratio": "",
-    "years": "years",
-}
-"""Units of assumptions that are too long for the end of a bar."""
+_LONGEST_UNIT = len("tokens/s")
+_SHORT_UNITS = {"USD per kW and month": "USD/kW", "ratio": ""}
+"""Units as the end of a bar has them; others that are too long for it are left out."""
 
 
 def tornado_figure(found: Sensitivity, look: Look) -> Spec:
@@ -68,13 +63,20 @@ def tornado_figure(found: Sensitivity, look: Look) -> Spec:
 def tornado_alt(found: Sensitivity) -> str:
     """The answer of the figure in one sentence."""
     if not found.swings:
-        return f"Nothing that is assumed moves the {found.answer}."
+        return tr("Nothing that is assumed moves the {answer}.", answer=found.answer)
     first, *rest = found.swings[:MOST_BARS]
-    low, high = f"{sig(first.at_low)} {found.unit}".strip(), f"{sig(first.at_high)} {found.unit}".strip()
-    name = f"{first.name[:1].upper()}{first.name[1:]}"
-    words = f"{name} moves the {found.answer} most: {low} at {sig(first.low)} {first.unit}, {high} at {sig(first.high)}."
+    words = tr(
+        "{name} moves the {answer} most: {at_low} at {low} {unit}, {at_high} at {high}.",
+        name=f"{first.name[:1].upper()}{first.name[1:]}",
+        answer=found.answer,
+        at_low=f"{sig(first.at_low)} {found.unit}".strip(),
+        low=sig(first.low),
+        unit=tr(first.unit),
+        at_high=f"{sig(first.at_high)} {found.unit}".strip(),
+        high=sig(first.high),
+    )
     more = ", ".join(swing.name for swing in rest)
-    return f"{words} Then: {more}." if more else words
+    return f"{words} {tr('Then: {more}.', more=more)}" if more else words
 
 
 def _span(swings: Sequence[Swing], centre: float, look: Look) -> tuple[float, float]:
@@ -83,8 +85,9 @@ def _span(swings: Sequence[Swing], centre: float, look: Look) -> tuple[float, fl
     values = [value for value, _ in ends] or [centre]
     low, high = min(*values, centre), max(*values, centre)
     width = _COMPACT_PLOT_PX if look.compact else _PLOT_PX
-    lengths = [max((len(text) for value, text in ends if below == (value < centre)), default=0) for below in (True, False)]
-    left, right = (min((1.0 - _LEAST_BAR_FRAC) / 2.0, (n + 1) * look.tick_px * CHARACTER_FRAC / width) for n in lengths)
+    words = [[f"{text} " for value, text in ends if below == (value < centre)] or [" "] for below in (True, False)]
+    lengths = (max(text_width(text, look.tick_px) for text in texts) for texts in words)
+    left, right = (min((1.0 - _LEAST_BAR_FRAC) / 2.0, length / width) for length in lengths)
     scale = (high - low or abs(centre) or 1.0) / (1.0 - left - right)
     return low - left * scale, high + right * scale
 
@@ -100,7 +103,7 @@ def _ticks(span: tuple[float, float], swings: Sequence[Swing], centre: float) ->
 
 
 def _left(names: Sequence[str], look: Look) -> int:
-    return 14 + round(max((len(name) for name in names), default=0) * look.font_px * CHARACTER_FRAC)
+    return 14 + round(max((text_width(name, look.font_px) for name in names), default=0.0))
 
 
 def _short(name: str) -> str:
@@ -116,7 +119,7 @@ def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str
         "y": list(names),
         "x": [value - centre for value in values],
         "base": [centre] * len(values),
-        "name": f"{end} end",
+        "name": tr(_ENDS[end]),
         "marker": {"color": colour, "line": {"width": 0}},
         "text": [_end_words(swing, end, centre) for swing in swings],
         "textposition": "outside",
@@ -132,20 +135,25 @@ def _end_words(swing: Swing, end: str, centre: float) -> str:
     if getattr(swing, f"at_{end}") == centre:
         return ""
     value = getattr(swing, end)
-    if swing.unit == "of the time":
-        return f"{value:.0%}"
+    if swing.unit == OF_THE_TIME:
+        return localised(f"{value:.0%}")
     number = axis_number(value) if value >= _MANY else sig(value)
     return f"{number} {_unit(swing.unit)}".strip()
 
 
 def _unit(unit: str) -> str:
     short = _SHORT_UNITS.get(unit, unit)
-    return safe(short) if len(short) <= len("tokens/s") else ""
+    return safe(tr(short)) if len(short) <= _LONGEST_UNIT else ""
 
 
 def _hover(swing: Swing, end: str) -> str:
-    name, unit, source = (safe(text) for text in (swing.name, swing.unit, swing.source[:120]))
-    return (
-        f"<b>{name}</b><br>{sig(getattr(swing, end))} {unit} instead of {sig(swing.value)}"
-        f"<br>answer {sig(getattr(swing, f'at_{end}'))}<br>{source}"
+    name, unit, source = (safe(text) for text in (swing.name, tr(swing.unit), swing.source[:120]))
+    return tr(
+        "<b>{name}</b><br>{given} {unit} instead of {usual}<br>answer {answer}<br>{source}",
+        name=name,
+        given=sig(getattr(swing, end)),
+        unit=unit,
+        usual=sig(swing.value),
+        answer=sig(getattr(swing, f"at_{end}")),
+        source=source,
     )

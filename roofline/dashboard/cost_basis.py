@@ -25,6 +25,7 @@ from roofline.dashboard.quantities import OWNED, POWERED, PRICE, Quantity
 from roofline.dashboard.text import esc, heading
 from roofline.figures.theme import Look
 from roofline.figures.words import sig
+from roofline.language import localised, tr
 from roofline.specs.hardware import Price
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -48,11 +49,11 @@ def basis_of(scenario: Scenario) -> str:
 def choose(report: Report, look: Look) -> None:
     """The basis, its own controls, and what it comes to."""
     scenario, per_hour = report.scenario, report.cost.usd_per_device_hour
-    words = "Not known" if per_hour is None else f"{sig(per_hour)} USD for one device"
-    st.html(heading("What an hour costs", esc(words)))
+    words = tr("Not known") if per_hour is None else tr("{usd} USD for one device", usd=sig(per_hour))
+    st.html(heading(tr("What an hour costs"), esc(words)))
     current = basis_of(scenario)
     control = bound("basis", current, lambda basis: _take(scenario, basis, per_hour))
-    st.segmented_control("Basis of the price", BASES, required=True, format_func=BASIS_WORDS.__getitem__, wrap=True, **control)
+    st.segmented_control(tr("Basis of the price"), BASES, required=True, format_func=_basis_words, wrap=True, **control)
     if current == "rental":
         _terms(scenario)
     elif current == "yours":
@@ -71,7 +72,8 @@ def details(report: Report) -> None:
         return
     device = load_box(scenario.hardware)
     found = owned(scenario.ownership, device, scenario.grid)
-    st.html(heading("Every part of owning", "Leave a field empty for its default, whose source stands in the table."))
+    key = tr("Leave a field empty for its default, whose source stands in the table.")
+    st.html(heading(tr("Every part of owning"), key))
     columns = st.grid(4, min_column_width=190)
     for quantity in POWERED if found.power_only else (*OWNED, *POWERED):
         part = getattr(found, quantity.field)
@@ -81,9 +83,13 @@ def details(report: Report) -> None:
                 Ownership.model_fields[quantity.field],
                 getattr(scenario.ownership, quantity.field),
                 partial(_own_part, scenario, quantity),
-                placeholder="not known" if part is None else f"{quantity.shown(part.value):g}",
+                placeholder=tr("not known") if part is None else localised(f"{quantity.shown(part.value):g}"),
             )
     st.html(owned_table(found))
+
+
+def _basis_words(basis: str) -> str:
+    return tr(BASIS_WORDS[basis])
 
 
 def _take(scenario: Scenario, basis: str, per_hour: float | None) -> None:
@@ -100,7 +106,9 @@ def _take(scenario: Scenario, basis: str, per_hour: float | None) -> None:
 def _terms(scenario: Scenario) -> None:
     control = bound("terms", scenario.rental, lambda terms: change(scenario, rental=terms))
     options = tuple(TERM_WORDS)
-    st.segmented_control("Terms of renting", options, required=True, format_func=TERM_WORDS.__getitem__, **control)
+    st.segmented_control(
+        tr("Terms of renting"), options, required=True, format_func=lambda terms: tr(TERM_WORDS[terms]), **control
+    )
 
 
 def _quotes(scenario: Scenario) -> None:
@@ -109,7 +117,8 @@ def _quotes(scenario: Scenario) -> None:
     if not quotes:
         return
     st.html(newest_quotes(quotes))
-    with st.expander(f"All quotes on these terms: {len(quotes):,}", key="quotes_open", on_change="rerun") as opened:
+    title = tr("All quotes on these terms: {n:,}", n=len(quotes))
+    with st.expander(title, key="quotes_open", on_change="rerun") as opened:
         if opened.open:
             st.html(quotes_table(quotes))
 
@@ -121,9 +130,8 @@ def _yours(scenario: Scenario) -> None:
     quotes = ordered_quotes(load_box(scenario.hardware).prices, tuple(kind for kinds in _KINDS.values() for kind in kinds))
     if quotes:
         control = bound("quote", None, partial(_from_quote, scenario))
-        st.selectbox(
-            "Start from a quote", quotes, index=None, placeholder="Provider, terms, date…", format_func=quote_words, **control
-        )
+        placeholder = tr("Provider, terms, date…")
+        st.selectbox(tr("Start from a quote"), quotes, index=None, placeholder=placeholder, format_func=quote_words, **control)
 
 
 def _from_quote(scenario: Scenario, quote: Price | None) -> None:

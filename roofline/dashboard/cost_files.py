@@ -1,4 +1,4 @@
-"""The Cost page's numbers as files."""
+"""The Cost page's numbers as files, in English whatever the page is told in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import asdict
 import pandas as pd
 
 from roofline.answers.costing import CostSheet
+from roofline.answers.evaluate import evaluate
 from roofline.answers.report import Report
 from roofline.answers.sensitivity import sensitivity
 from roofline.answers.serialise import plain
+from roofline.language import ENGLISH, told_in
 
 
 def prices_csv(sheet: CostSheet) -> bytes:
@@ -20,9 +22,10 @@ def prices_csv(sheet: CostSheet) -> bytes:
 
 def cost_json(report: Report) -> bytes:
     """Scenario, cost and what moves it."""
-    found = {
-        "scenario": report.scenario.model_dump(mode="json"),
-        "cost": asdict(report.cost),
-        "sensitivity": asdict(sensitivity(report.scenario)),
-    }
+    with told_in(ENGLISH):
+        found = {
+            "scenario": report.scenario.model_dump(mode="json"),
+            "cost": asdict(evaluate(report.scenario).cost),
+            "sensitivity": asdict(sensitivity(report.scenario)),
+        }
     return json.dumps(plain(found), indent=2).encode()

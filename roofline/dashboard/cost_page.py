@@ -44,6 +44,7 @@ from roofline.errors import RooflineError
 from roofline.figures.money_plot import crossing_alt, crossing_figure, years_alt, years_figure
 from roofline.figures.theme import Look
 from roofline.figures.tornado import tornado_alt, tornado_figure
+from roofline.language import tr
 from roofline.specs.scenario import Scenario
 
 _ANY_API = "openai/gpt-4o-mini"
@@ -57,7 +58,7 @@ def draw(frame: Frame) -> None:
     """Draw what the scenario costs."""
     report = frame.report
     if report is None:
-        st.html(notice("This cannot be priced", esc(first_upper(str(frame.error)))))
+        st.html(notice(tr("This cannot be priced"), esc(first_upper(str(frame.error)))))
         return
     seen, _ = read(frame.query.get(carried.COST_KEY))
     sheet = cost_sheet(report.cost, seen.requests_per_day)
@@ -79,7 +80,8 @@ def _prices(report: Report, sheet: CostSheet | None, seen: CostView, look: Look)
     """The split of a token's price beside the price of an hour."""
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
-        st.html(heading("What a token costs", "USD. Input is computed or read from the cache; each pays for its device time."))
+        key = tr("USD. Input is computed or read from the cache; each pays for its device time.")
+        st.html(heading(tr("What a token costs"), key))
         if sheet is not None:
             st.html(price_table(sheet, report.scenario.utilisation))
         _use(report.scenario, sheet, seen)
@@ -98,11 +100,9 @@ def _use(scenario: Scenario, sheet: CostSheet | None, seen: CostView) -> None:
     if sheet is not None:
         with columns.cell():
             control = bound("requests", sheet.requests_per_day.value, lambda given: _look_at(seen, requests_per_day=given))
-            help_text = f"Usual: {requests_per_user_day().source}"
-            most = MOST_REQUESTS_PER_DAY
-            st.number_input(
-                "Requests of a user a day", min_value=0.01, max_value=most, step=1.0, format="%g", help=help_text, **control
-            )
+            help_text = tr("Usual: {source}", source=requests_per_user_day().source)
+            label, most = tr("Requests of a user a day"), MOST_REQUESTS_PER_DAY
+            st.number_input(label, min_value=0.01, max_value=most, step=1.0, format="%g", help=help_text, **control)
 
 
 def _set(scenario: Scenario, field: str, value: float | None) -> None:
@@ -117,17 +117,18 @@ def _look_at(seen: CostView, **changes: Any) -> None:  # noqa: ANN401
 def _swings(scenario: Scenario, look: Look) -> None:
     """What moves the price most."""
     found = sensitivity(scenario)
-    key = "Each assumption over its range, the others held. The line is the answer as it stands."
-    st.html(heading("What moves the price of output", key))
+    key = tr("Each assumption over its range, the others held. The line is the answer as it stands.")
+    st.html(heading(tr("What moves the price of output"), key))
     if not found.swings:
-        st.html('<p class="rf-answer">Nothing is assumed that could move it: the price is yours, the time all used.</p>')
+        words = tr("Nothing is assumed that could move it: the price is yours, the time all used.")
+        st.html(f'<p class="rf-answer">{esc(words)}</p>')
         return
     chart(tornado_figure(found, look), "cost_swings", tornado_alt(found), look)
 
 
 def _against(frame: Frame, seen: CostView) -> None:
     """One's own system beside an API."""
-    st.html(heading("Against an API", "USD a month for the same tokens, in this mix of prompt and output."))
+    st.html(heading(tr("Against an API"), tr("USD a month for the same tokens, in this mix of prompt and output.")))
     known = apis_of(frame.scenario.model)
     chosen = seen.api if seen.api is not None else None if known else _ANY_API
     served = frame.scenario.model_copy(update={"request_rate": None})
@@ -142,9 +143,9 @@ def _against(frame: Frame, seen: CostView) -> None:
         chart(crossing_figure(found, crossing(found), frame.look), "cost_api", crossing_alt(found), frame.look)
     notes = [api_line(found)]
     if seen.api is None and not known:
-        notes.append("No public price of this model is listed, so another one stands here: choose your own.")
+        notes.append(tr("No public price of this model is listed, so another one stands here: choose your own."))
     if frame.scenario.request_rate is not None:
-        notes.append("The load is a request rate: here the system runs at the largest batch that fits.")
+        notes.append(tr("The load is a request rate: here the system runs at the largest batch that fits."))
     st.html("".join(f'<p class="rf-note">{esc(line)}</p>' for line in notes) + against_table(found))
 
 
@@ -154,14 +155,14 @@ def _api_choice(seen: CostView, found: Against) -> None:
     ids = [*first, *(name for name in api_prices() if name not in first), OWN_API]
     current = found.api.id if found.api.id in ids else OWN_API
     control = bound("api", current, lambda ref: _look_at(seen, api=OWN_API_START if ref == OWN_API else ref))
-    st.selectbox("API price (USD per million tokens)", ids, format_func=api_words, **control)
+    st.selectbox(tr("API price (USD per million tokens)"), ids, format_func=api_words, **control)
     if current != OWN_API:
         return
     columns = st.grid(3, min_column_width=110)
     for n, label in enumerate(OWN_API_LABELS):
         with columns.cell():
             control = bound(f"api_{n}", api_parts(found)[n], partial(_own_api, seen, found, n))
-            st.number_input(label, min_value=0.0, max_value=1e6, step=0.1, format="%g", **control)
+            st.number_input(tr(label), min_value=0.0, max_value=1e6, step=0.1, format="%g", **control)
 
 
 def _own_api(seen: CostView, found: Against, place: int, usd: float) -> None:
@@ -170,7 +171,8 @@ def _own_api(seen: CostView, found: Against, place: int, usd: float) -> None:
 
 def _years(frame: Frame, seen: CostView) -> None:
     """Owning against renting, year by year."""
-    st.html(heading("Over several years", "USD, all devices. Old machines are sold and replaced at the end of their life."))
+    key = tr("USD, all devices. Old machines are sold and replaced at the end of their life.")
+    st.html(heading(tr("Over several years"), key))
     try:
         found = multi_year(frame.scenario, seen.years)
     except RooflineError as error:
@@ -179,20 +181,20 @@ def _years(frame: Frame, seen: CostView) -> None:
     current = seen.years or _LIFE
     control = bound("years", current, lambda years: _look_at(seen, years=years or None))
     options = sorted({_LIFE, *_YEARS, current})
-    st.selectbox("Years", options, format_func=years_words, width=220, **control)
+    st.selectbox(tr("Years"), options, format_func=years_words, width=220, **control)
     st.html(f'<p class="rf-answer">{esc(years_sentence(found))}</p>{years_table(found)}<p class="rf-note">{esc(found.basis)}</p>')
-    with st.expander("As a chart", key="years_open", on_change="rerun") as opened:
+    with st.expander(tr("As a chart"), key="years_open", on_change="rerun") as opened:
         if opened.open:
             chart(years_figure(found, frame.look), "cost_years", years_alt(found), frame.look)
 
 
 def _energy(report: Report) -> None:
     """Joules and grams, with the grid chosen here."""
-    st.html(heading("Energy and carbon", "At the load each device reaches, server and facility included."))
+    st.html(heading(tr("Energy and carbon"), tr("At the load each device reaches, server and facility included.")))
     scenario = report.scenario
     current = WORLD if scenario.grid is None else load_grid(scenario.grid).id
     control = bound("grid", current, lambda ref: change(scenario, grid=None if ref == WORLD else ref))
-    st.selectbox("Electricity of", grid_ids(), format_func=grid_words, width=420, **control)
+    st.selectbox(tr("Electricity of"), grid_ids(), format_func=grid_words, width=420, **control)
     st.html(energy_table(report))
 
 
@@ -200,5 +202,6 @@ def _files(report: Report, sheet: CostSheet | None) -> None:
     """Everything as files."""
     with st.container(horizontal=True):
         if sheet is not None:
-            st.download_button("Prices (CSV)", partial(prices_csv, sheet), "cost.csv", "text/csv", on_click="ignore")
-        st.download_button("Everything (JSON)", partial(cost_json, report), "cost.json", "application/json", on_click="ignore")
+            st.download_button(tr("Prices (CSV)"), partial(prices_csv, sheet), "cost.csv", "text/csv", on_click="ignore")
+        label = tr("Everything (JSON)")
+        st.download_button(label, partial(cost_json, report), "cost.json", "application/json", on_click="ignore")

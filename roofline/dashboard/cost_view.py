@@ -9,6 +9,7 @@ from roofline.answers.costing import requests_per_user_day
 from roofline.answers.owning import MOST_YEARS
 from roofline.catalog.apis import load_api
 from roofline.errors import InputError, RooflineError
+from roofline.language import tr
 from roofline.specs.base import printable
 
 _MOST_TEXT = 40
@@ -55,7 +56,8 @@ def read(text: str | None) -> tuple[CostView, tuple[str, ...]]:
         try:
             found = _with(found, name, value)
         except RooflineError as error:
-            problems.append(f"cost={printable(part, _MOST_TEXT)} could not be read: {error} Left at its default.")
+            given = printable(part, _MOST_TEXT)
+            problems.append(tr("cost={given} could not be read: {error} Left at its default.", given=given, error=error))
     return found, tuple(problems)
 
 
@@ -67,14 +69,14 @@ def _with(view: CostView, name: str, value: str) -> CostView:
         try:
             given = float(value)
         except ValueError:
-            raise InputError("requests of a user a day must be a number.") from None
+            raise InputError(tr("requests of a user a day must be a number.")) from None
         requests_per_user_day(given)
         return CostView(view.api, given, view.years)
     if name == "years":
         if not (value.isascii() and value.isdigit() and 1 <= int(value) <= MOST_YEARS):
-            raise InputError(f"years must be a whole number from 1 to {MOST_YEARS}.")
+            raise InputError(tr("years must be a whole number from 1 to {most}.", most=MOST_YEARS))
         return CostView(view.api, view.requests_per_day, int(value))
-    raise InputError("only api, requests and years are known.")
+    raise InputError(tr("only api, requests and years are known."))
 
 
 def api_parts(found: Against) -> tuple[float, float, float]:

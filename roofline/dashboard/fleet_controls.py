@@ -16,6 +16,7 @@ from roofline.dashboard.page_controls import bound, change, number
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE, SMALL_SHARE, Quantity
 from roofline.dashboard.text import esc, first_upper, heading
 from roofline.errors import RooflineError
+from roofline.language import later, localised, tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
 
@@ -24,22 +25,22 @@ _EXAMPLE_KEY = "fleet_example"
 _MOST_TEXT = 400
 _NONE = "none"
 _TEXTS = {
-    "regions": ("Regions", "name:share:UTC offset:round trip in s, …, such as us:0.4:-6:0.04,eu:0.6:1:0.03"),
-    "mix": ("Other hardware beside it", "hardware:share of calls, such as 8xmi300x:0.3. Empty: none."),
+    "regions": (later("Regions"), later("name:share:UTC offset:round trip in s, …, such as us:0.4:-6:0.04,eu:0.6:1:0.03")),
+    "mix": (later("Other hardware beside it"), later("hardware:share of calls, such as 8xmi300x:0.3. Empty: none.")),
 }
-_BLOCKS = (("People", PEOPLE), ("A call", CALL), ("A day, and what stands ready", DAY))
+_BLOCKS = ((later("People"), PEOPLE), (later("A call"), CALL), (later("A day, and what stands ready"), DAY))
 
 
 def example_list() -> None:
     """Fleets to start from."""
     st.selectbox(
-        "Examples of fleets",
+        tr("Examples of fleets"),
         EXAMPLES,
         index=None,
         key=_EXAMPLE_KEY,
-        format_func=lambda example: example.title,
-        placeholder="Start from a fleet…",
-        help="Sets the model, the machine and every assumption. Back in the browser undoes it.",
+        format_func=lambda example: tr(example.title),
+        placeholder=tr("Start from a fleet…"),
+        help=tr("Sets the model, the machine and every assumption. Back in the browser undoes it."),
         on_change=_take_example,
         width=420,
     )
@@ -56,7 +57,7 @@ def _take_example() -> None:
 def assumptions(asked: FleetScenario, found: Assumed, scenario: Scenario) -> None:
     """Every assumption, group by group."""
     for title, quantities in _BLOCKS:
-        st.html(heading(title, people_words(found) if quantities is PEOPLE else "", level=3))
+        st.html(heading(tr(title), people_words(found) if quantities is PEOPLE else "", level=3))
         columns = st.grid(len(quantities), min_column_width=165)
         for quantity in quantities:
             with columns.cell():
@@ -72,14 +73,16 @@ def _number(quantity: Quantity, asked: FleetScenario, found: Assumed, scenario: 
         info, write = Scenario.model_fields[name], partial(_ask_call, scenario, name)
     part = getattr(found, name, None)
     if part is None:
-        number(quantity, info, getattr(asked, name), write, placeholder="no limit", help_text="Facility included.")
+        empty, help_text = tr("no limit"), tr("Facility included.")
+        number(quantity, info, getattr(asked, name), write, placeholder=empty, help_text=help_text)
         return
-    number(quantity, info, part.value, write, help_text=f"{part.unit}. Usual: {_usual(quantity)}")
+    help_text = tr("{unit}. Usual: {usual}", unit=tr(part.unit), usual=_usual(quantity))
+    number(quantity, info, part.value, write, help_text=help_text)
 
 
 def _usual(quantity: Quantity) -> str:
     default = fleet_defaults()[quantity.field]
-    return f"{quantity.shown(default.value):,g}, {default.source}"
+    return f"{localised(f'{quantity.shown(default.value):,g}')}, {default.source}"
 
 
 def _ask_call(scenario: Scenario, name: str, value: float | None) -> None:
@@ -87,18 +90,22 @@ def _ask_call(scenario: Scenario, name: str, value: float | None) -> None:
 
 
 def _ask(asked: FleetScenario, name: str, value: object) -> None:
-    """Carry a fleet with one other value; one that cannot be is kept in its field and told. Callbacks only."""
-    default = fleet_defaults().get(name)
-    usual = default is not None and value == default.value
-    held = {field: getattr(asked, field) for field in FleetScenario.model_fields}
+    """Carry a fleet with one other value; one that cannot be is kept in its field. Callbacks only."""
     typed = {key: kept for key, kept in st.session_state.get(_TYPED, {}).items() if key != name}
     try:
-        changed = link.checked_fleet({**held, **_with_it(name, value), name: None if usual else value})
-    except RooflineError as error:
-        typed[name] = (str(value), str(error))
+        changed = _with(asked, name, value)
+    except RooflineError:
+        typed[name] = str(value)
     else:
         _carry(changed)
     st.session_state[_TYPED] = typed
+
+
+def _with(asked: FleetScenario, name: str, value: object) -> FleetScenario:
+    default = fleet_defaults().get(name)
+    usual = default is not None and value == default.value
+    held = {field: getattr(asked, field) for field in FleetScenario.model_fields}
+    return link.checked_fleet({**held, **_with_it(name, value), name: None if usual else value})
 
 
 def _with_it(name: str, value: object) -> dict[str, None]:
@@ -113,36 +120,55 @@ def _carry(asked: FleetScenario) -> None:
 
 def _places(asked: FleetScenario, found: Assumed, scenario: Scenario) -> None:
     """Regions, other hardware, and the small model."""
-    st.html(heading("Where, and on what", level=3))
+    st.html(heading(tr("Where, and on what"), level=3))
     columns = st.grid(2, min_column_width=330)
     for name, (label, help_text) in _TEXTS.items():
         with columns.cell():
-            _text(name, label, help_text, ",".join(str(item) for item in getattr(asked, name)), partial(_ask, asked, name))
+            held = ",".join(str(item) for item in getattr(asked, name))
+            _text(asked, name, (tr(label), tr(help_text)), held, partial(_ask, asked, name))
     columns = st.grid(3, min_column_width=220)
     with columns.cell():
         models = (_NONE, *choices.models())
         current = asked.small_model or _NONE
         shown = models if current in models else (*models, current)
         control = bound("small_model", current, lambda ref: _ask(asked, "small_model", None if ref == _NONE else ref))
-        st.selectbox("Small model for easy calls", shown, format_func=_model_words, **control)
+        st.selectbox(tr("Small model for easy calls"), shown, format_func=_model_words, **control)
     if asked.small_model is None:
         return
     with columns.cell():
-        help_text = f"Such as 1xh100-sxm. Empty: one {choices.hardware_words(scenario.hardware)}."
-        held = asked.small_hardware or ""
-        _text("small_hardware", "Its machine", help_text, held, lambda text: _ask(asked, "small_hardware", text.strip() or None))
+        device, held = choices.hardware_words(scenario.hardware), asked.small_hardware or ""
+        help_text = tr("Such as 1xh100-sxm. Empty: one {device}.", device=device)
+        write = partial(_ask_small_hardware, asked)
+        _text(asked, "small_hardware", (tr("Its machine"), help_text), held, write)
     with columns.cell():
         info = FleetScenario.model_fields[SMALL_SHARE.field]
         number(SMALL_SHARE, info, found.small_share.value, partial(_ask, asked, SMALL_SHARE.field), help_text=_usual(SMALL_SHARE))
 
 
-def _text(name: str, label: str, help_text: str, value: str, write: Callable[[str], None]) -> None:
+def _ask_small_hardware(asked: FleetScenario, text: str) -> None:
+    _ask(asked, "small_hardware", text.strip() or None)
+
+
+def _text(asked: FleetScenario, name: str, words: tuple[str, str], value: str, write: Callable[[str], None]) -> None:
     """A field of text; what could not be read stays in it, with the reason under it."""
-    typed, problem = st.session_state.get(_TYPED, {}).get(name, (value, ""))
-    st.text_input(label, help=help_text, max_chars=_MOST_TEXT, **bound(name, typed, write))
+    typed = st.session_state.get(_TYPED, {}).get(name)
+    problem = "" if typed is None else _problem(asked, name, typed)
+    label, help_text = words
+    control = bound(name, typed if problem else value, write)
+    st.text_input(label, help=help_text, max_chars=_MOST_TEXT, **control)
     if problem:
-        st.html(f'<p class="rf-bad" role="alert">{esc(first_upper(problem))} The page still shows {esc(value or _NONE)}.</p>')
+        told = tr("{problem} The page still shows {value}.", problem=first_upper(problem), value=value or tr("none"))
+        st.html(f'<p class="rf-bad" role="alert">{esc(told)}</p>')
+
+
+def _problem(asked: FleetScenario, name: str, typed: str) -> str:
+    """Why a value cannot be; worked out where it is shown, as callbacks know no language."""
+    try:
+        _with(asked, name, typed)
+    except RooflineError as error:
+        return str(error)
+    return ""
 
 
 def _model_words(ref: str) -> str:
-    return "None" if ref == _NONE else choices.model_words(ref)
+    return tr("None") if ref == _NONE else choices.model_words(ref)

@@ -32,6 +32,7 @@ from roofline.errors import RooflineError
 from roofline.figures.day_plot import day_alt, day_figure
 from roofline.figures.theme import Look
 from roofline.figures.tornado import tornado_alt, tornado_figure
+from roofline.language import tr
 from roofline.specs.fleet import FleetScenario
 
 
@@ -41,7 +42,7 @@ def draw(frame: Frame) -> None:
     try:
         found = fleet(asked)
     except RooflineError as error:
-        st.html(notice("This fleet cannot be planned", esc(first_upper(str(error)))))
+        st.html(notice(tr("This fleet cannot be planned"), esc(first_upper(str(error)))))
         fleet_controls.assumptions(asked, assumed(asked), frame.scenario)
         return
     cards = fleet_cards(found) if found.fits else ""
@@ -52,9 +53,10 @@ def draw(frame: Frame) -> None:
     if found.fits:
         _figures(found, frame.look)
         _regions(found)
-    st.html(heading("From users to money", "Every step with its formula, what goes in, and where that comes from."))
+    st.html(heading(tr("From users to money"), tr("Every step with its formula, what goes in, and where that comes from.")))
     st.html(chain_table(found))
-    st.html(heading("What is assumed", "Each with its range, for the chart of what moves the answer, and its source."))
+    key = tr("Each with its range, for the chart of what moves the answer, and its source.")
+    st.html(heading(tr("What is assumed"), key))
     st.html(assumptions_table(assumed(asked)))
     _published()
     _files(found)
@@ -65,14 +67,16 @@ def _notes(frame: Frame, asked: FleetScenario) -> None:
     scenario = frame.scenario
     example = next((example for example in EXAMPLES if example.fleet == asked), None)
     if example is not None:
-        st.html(f'<p class="rf-note">{esc(example.note)}</p>')
+        st.html(f'<p class="rf-note">{esc(tr(example.note))}</p>')
     if scenario.request_rate is not None:
-        st.html('<p class="rf-note">A fleet finds its request rate from its users: the rate in the controls is left out.</p>')
+        words = tr("A fleet finds its request rate from its users: the rate in the controls is left out.")
+        st.html(f'<p class="rf-note">{esc(words)}</p>')
     if scenario.batch is not None:
-        words = f"The batch of {scenario.batch:,} is fixed in the controls, whatever speed is asked for."
+        words = tr("The batch of {batch:,} is fixed in the controls, whatever speed is asked for.", batch=scenario.batch)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(f'<p class="rf-note">{esc(words)}</p>', width="content")
-            st.button("Let the speed choose the batch", key="free_batch", on_click=partial(change, scenario, batch=None))
+            free = partial(change, scenario, batch=None)
+            st.button(tr("Let the speed choose the batch"), key="free_batch", on_click=free)
 
 
 def _figures(found: FleetReport, look: Look) -> None:
@@ -81,27 +85,29 @@ def _figures(found: FleetReport, look: Look) -> None:
     pair = st.grid(2, min_column_width=FIGURE_PX)
     if hours is not None:
         with pair.cell():
-            st.html(heading("A day", esc(day_sentence(hours))))
+            st.html(heading(tr("A day"), esc(day_sentence(hours))))
             chart(day_figure(hours, look), "fleet_day", day_alt(hours), look)
     with pair.cell():
-        key = "Each assumption over its range, the others held. The line is the answer as it stands."
-        st.html(heading("What moves the number of devices", key))
+        key = tr("Each assumption over its range, the others held. The line is the answer as it stands.")
+        st.html(heading(tr("What moves the number of devices"), key))
         chart(tornado_figure(found.sensitivity, look), "fleet_swings", tornado_alt(found.sensitivity), look)
 
 
 def _regions(found: FleetReport) -> None:
-    st.html(heading("Regions", "In the busiest minutes of each. Round trips are included.") + sites_table(found))
-    st.html(heading("In all") + totals_table(found))
+    st.html(heading(tr("Regions"), tr("In the busiest minutes of each. Round trips are included.")) + sites_table(found))
+    st.html(heading(tr("In all")) + totals_table(found))
 
 
 def _published() -> None:
     """A real service's numbers beside ours."""
-    with st.expander("What DeepSeek published of its own service", key="published_open", on_change="rerun") as opened:
+    title = tr("What DeepSeek published of its own service")
+    with st.expander(title, key="published_open", on_change="rerun") as opened:
         if opened.open:
             st.html(published_table(published_day()))
 
 
 def _files(found: FleetReport) -> None:
     with st.container(horizontal=True):
-        st.download_button("Steps (CSV)", partial(steps_csv, found), "fleet.csv", "text/csv", on_click="ignore")
-        st.download_button("Everything (JSON)", partial(fleet_json, found), "fleet.json", "application/json", on_click="ignore")
+        st.download_button(tr("Steps (CSV)"), partial(steps_csv, found), "fleet.csv", "text/csv", on_click="ignore")
+        label = tr("Everything (JSON)")
+        st.download_button(label, partial(fleet_json, found), "fleet.json", "application/json", on_click="ignore")

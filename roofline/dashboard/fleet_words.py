@@ -9,11 +9,13 @@ from math import isfinite
 from roofline.answers.fleet_day import Day
 from roofline.answers.fleet_examples import OVERVIEW, Published
 from roofline.answers.fleet_report import FleetReport, Site, Step
+from roofline.answers.fleet_steps import GIVEN
 from roofline.catalog.fleet import Assumed
 from roofline.dashboard.cost_words import part_row
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE, SMALL_SHARE
 from roofline.dashboard.text import cards_html, count_words, esc, table
 from roofline.figures.words import sig
+from roofline.language import localised, tr
 from roofline.units import duration, with_prefix
 
 _UNKNOWN = "n/a"
@@ -23,17 +25,24 @@ _QUANTITIES = {quantity.field: quantity for quantity in (*PEOPLE, *CALL, *DAY, S
 def fleet_cards(found: FleetReport) -> str:
     """The four headline numbers."""
     worst = max(found.sites, key=lambda site: site.ttft_seen_s)
-    racks = "racks not known" if found.racks is None else f"{found.racks:,} racks"
-    mean = "" if found.mean_power_w is None else f", {_watts(found.mean_power_w)} on average"
+    racks = tr("racks not known") if found.racks is None else tr("{n:,} racks", n=found.racks)
+    power = tr("facility included")
+    if found.mean_power_w is not None:
+        power = tr("facility included, {power} on average", power=_watts(found.mean_power_w))
+    waits = {"region": worst.region, "share": worst.waits_frac}
     return cards_html(
         (
-            ("Devices", f"{found.devices or 0:,}", f"{found.replicas or 0:,} replicas, {racks}"),
-            ("Power to provide", _watts(found.provisioned_power_w), f"facility included{mean}"),
-            ("USD a month", _money(found.usd_per_month), f"{sig(found.usd_per_user_month)} USD per weekly user"),
+            (tr("Devices"), _whole(found.devices or 0), tr("{n:,} replicas, {racks}", n=found.replicas or 0, racks=racks)),
+            (tr("Power to provide"), _watts(found.provisioned_power_w), power),
             (
-                "Time to first token seen",
+                tr("USD a month"),
+                _money(found.usd_per_month),
+                tr("{usd} USD per weekly user", usd=sig(found.usd_per_user_month)),
+            ),
+            (
+                tr("Time to first token seen"),
                 _time(worst.ttft_seen_s),
-                f"mean in the busiest minutes, {worst.region}; {worst.waits_frac:.1%} wait for a place",
+                tr("mean in the busiest minutes, {region}; {share:.1%} wait for a place", **waits),
             ),
         )
     )
@@ -41,68 +50,71 @@ def fleet_cards(found: FleetReport) -> str:
 
 def people_words(found: Assumed) -> str:
     """How many people there are, in words."""
-    return f"{count_words(found.weekly_users.value)} people a week."
+    return tr("{count} people a week.", count=count_words(found.weekly_users.value))
 
 
 def totals_table(found: FleetReport) -> str:
     """What the whole comes to, a message and a token at a time."""
     rows = [
-        ("Output tokens a second, mean of a day", sig(found.output_tokens_per_s)),
-        ("Output tokens a second, every region at its peak", sig(found.peak_output_tokens_per_s)),
-        ("Devices, were any region to serve any other", _whole(found.devices_if_pooled)),
-        ("USD an hour", _money(found.usd_per_hour)),
-        ("USD per message", sig(found.usd_per_message)),
-        ("USD per million output tokens", sig(found.usd_per_million_output_tokens)),
-        ("Joules per message", sig(found.joules_per_message)),
-        ("Grams CO₂e per message", sig(found.grams_co2e_per_message)),
-        ("Idle device-hours a day", _whole(round(found.idle_device_hours_per_day))),
+        (tr("Output tokens a second, mean of a day"), sig(found.output_tokens_per_s)),
+        (tr("Output tokens a second, every region at its peak"), sig(found.peak_output_tokens_per_s)),
+        (tr("Devices, were any region to serve any other"), _whole(found.devices_if_pooled)),
+        (tr("USD an hour"), _money(found.usd_per_hour)),
+        (tr("USD per message"), sig(found.usd_per_message)),
+        (tr("USD per million output tokens"), sig(found.usd_per_million_output_tokens)),
+        (tr("Joules per message"), sig(found.joules_per_message)),
+        (tr("Grams CO₂e per message"), sig(found.grams_co2e_per_message)),
+        (tr("Idle device-hours a day"), _whole(round(found.idle_device_hours_per_day))),
     ]
     if found.users_within_power is not None:
-        rows.append(("Weekly users that the power there is would carry", count_words(found.users_within_power)))
-    return table(("What", "Value"), rows, caption="The fleet in numbers")
+        rows.append((tr("Weekly users that the power there is would carry"), count_words(found.users_within_power)))
+    return table((tr("What"), tr("Value")), rows, caption=tr("The fleet in numbers"))
 
 
 def day_sentence(found: Day) -> str:
     """Idle capacity over the day."""
-    busiest, quietest = f"{found.busiest_hour:02d}:00", f"{found.quietest_hour:02d}:00"
-    return (
-        f"Most is asked at {busiest} UTC, least at {quietest}, when {found.night_idle_frac:.0%} of the replicas have nothing "
-        f"to do; over the day {found.mean_idle_frac:.0%}."
+    return tr(
+        "Most is asked at {busiest:02d}:00 UTC, least at {quietest:02d}:00, when {idle:.0%} of the replicas have nothing "
+        "to do; over the day {mean:.0%}.",
+        busiest=found.busiest_hour,
+        quietest=found.quietest_hour,
+        idle=found.night_idle_frac,
+        mean=found.mean_idle_frac,
     )
 
 
 def chain_table(found: FleetReport) -> str:
     """Every step from users to money."""
-    head = ("Step", "Value", "Unit", "Formula", "With", "Source")
+    head = (tr("Step"), tr("Value"), tr("Unit"), tr("Formula"), tr("With"), tr("Source"))
     rows = [
-        (step.name, sig(step.value), step.unit, step.formula, "; ".join(step.inputs) or _earlier(step), step.source)
+        (step.name, sig(step.value), step.unit, step.formula, "; ".join(step.inputs) or _earlier(step), tr(step.source))
         for step in found.steps
     ]
-    return f'<div class="rf-chain">{table(head, rows, caption="From users to money, step by step")}</div>'
+    return f'<div class="rf-chain">{table(head, rows, caption=tr("From users to money, step by step"))}</div>'
 
 
 def _earlier(step: Step) -> str:
-    return "" if step.formula == "given" else "the steps above"
+    return "" if step.formula == tr(GIVEN) else tr("the steps above")
 
 
 def sites_table(found: FleetReport) -> str:
     """Every pool of every region."""
     head = (
-        "Region",
-        "Pool",
-        "Replicas",
-        "Devices",
-        "Racks",
-        "Batch",
-        "Tokens/s for each",
-        "Busy, mean",
-        "Idle at night",
-        "Wait for a place",
-        "First token seen",
-        "With the spares gone",
+        tr("Region"),
+        tr("Pool"),
+        tr("Replicas"),
+        tr("Devices"),
+        tr("Racks"),
+        tr("Batch"),
+        tr("Tokens/s for each"),
+        tr("Busy, mean"),
+        tr("Idle at night"),
+        tr("Wait for a place"),
+        tr("First token seen"),
+        tr("With the spares gone"),
     )
     rows = [_site_row(site) for site in found.sites]
-    return f'<div class="rf-wide">{table(head, rows, caption="Regions and pools")}</div>'
+    return f'<div class="rf-wide">{table(head, rows, caption=tr("Regions and pools"))}</div>'
 
 
 def _site_row(site: Site) -> tuple[object, ...]:
@@ -110,14 +122,14 @@ def _site_row(site: Site) -> tuple[object, ...]:
     return (
         site.region,
         site.pool,
-        f"{site.replicas:,}",
-        f"{site.devices:,}",
+        _whole(site.replicas),
+        _whole(site.devices),
         _whole(site.racks),
-        f"{held.batch:,}",
+        _whole(held.batch),
         sig(held.tokens_per_s_per_user),
-        f"{site.busy_frac:.0%}",
-        f"{site.night_idle_frac:.0%}",
-        f"{site.waits_frac:.1%}",
+        localised(f"{site.busy_frac:.0%}"),
+        localised(f"{site.night_idle_frac:.0%}"),
+        localised(f"{site.waits_frac:.1%}"),
         _time(site.ttft_seen_s),
         _time(site.ttft_seen_after_failures_s),
     )
@@ -126,15 +138,19 @@ def _site_row(site: Site) -> tuple[object, ...]:
 def assumptions_table(found: Assumed) -> str:
     """Every assumption with range and source; what the person gave is marked."""
     rows = [part_row(_QUANTITIES[item.name], getattr(found, item.name)) for item in fields(found)]
-    head = ("Assumption", "Value", "Range", "Source")
-    return f'<div class="rf-chain">{table(head, rows, caption="Assumptions, with ranges and sources")}</div>'
+    head = (tr("Assumption"), tr("Value"), tr("Range"), tr("Source"))
+    return f'<div class="rf-chain">{table(head, rows, caption=tr("Assumptions, with ranges and sources"))}</div>'
 
 
 def published_table(rows: Sequence[Published]) -> str:
     """A published day beside the same from its parts."""
-    head = ("What", "Published", "Computed", "Unit", "From")
-    body = [(row.name, f"{row.published:,.6g}", f"{row.computed:,.6g}", row.unit, row.formula) for row in rows]
-    return f'{table(head, body, caption="A published day, worked out again")}<p class="rf-note">{esc(OVERVIEW)}</p>'
+    head = (tr("What"), tr("Published"), tr("Computed"), tr("Unit"), tr("From"))
+    body = [(row.name, _exact(row.published), _exact(row.computed), row.unit, row.formula) for row in rows]
+    return f'{table(head, body, caption=tr("A published day, worked out again"))}<p class="rf-note">{esc(OVERVIEW)}</p>'
+
+
+def _exact(value: float) -> str:
+    return localised(f"{value:,.6g}")
 
 
 def reasons_html(found: FleetReport) -> str:
@@ -152,8 +168,8 @@ def _money(value: float | None) -> str:
 
 
 def _whole(value: int | None) -> str:
-    return _UNKNOWN if value is None else f"{value:,}"
+    return _UNKNOWN if value is None else localised(f"{value:,}")
 
 
 def _time(value: float) -> str:
-    return duration(value) if isfinite(value) else "never"
+    return duration(value) if isfinite(value) else tr("never")

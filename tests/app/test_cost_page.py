@@ -20,6 +20,7 @@ from roofline.dashboard.cost_files import cost_json, prices_csv
 from roofline.dashboard.cost_view import CostView, read, written
 from roofline.dashboard.shell import FAULT
 from roofline.figures.words import sig
+from roofline.language import told_in
 from roofline.specs.scenario import Scenario
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -180,3 +181,11 @@ def test_files_hold_what_is_shown() -> None:
     found = json.loads(cost_json(report))
     assert found["cost"]["used"]["usd_per_million_output_tokens"] == report.cost.usd_per_million_output_tokens
     assert found["sensitivity"]["swings"]
+
+
+def test_files_are_english_whatever_the_page_is_told_in() -> None:
+    scenario = link.decode({**LLAMA, "own": "on"}).scenario
+    english = cost_json(evaluate(scenario))
+    with told_in("id"):
+        report = evaluate(scenario)
+        assert cost_json(report) == english

@@ -19,6 +19,7 @@ from roofline.catalog.fleet import assumed, fleet_defaults
 from roofline.dashboard.fleet_files import fleet_json, steps_csv
 from roofline.dashboard.quantities import CALL, DAY, PEOPLE
 from roofline.dashboard.shell import FAULT
+from roofline.language import told_in
 
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"v": "1", "model": "llama-3.1-8b", "hw": "h100-sxm", "n": "1", "batch": "most", "in": "1000", "out": "200"}
@@ -169,3 +170,16 @@ def test_files_hold_what_is_shown() -> None:
     found = json.loads(fleet_json(report))
     assert found["devices"] == report.devices
     assert found["asked"]["replica"]["input_tokens"] == 1000
+
+
+def test_files_are_english_whatever_the_page_is_told_in() -> None:
+    asked = link.decode_fleet(SMALL).fleet
+    english = fleet_json(fleet(asked)), steps_csv(fleet(asked))
+    with told_in("id"):
+        report = fleet(asked)
+        assert report.sentence != fleet_sentence(english[0])
+        assert (fleet_json(report), steps_csv(report)) == english
+
+
+def fleet_sentence(text: bytes) -> str:
+    return str(json.loads(text)["sentence"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,13 @@ from roofline.answers.fleet_day import day
 from roofline.answers.fleet_examples import EXAMPLES, published_day
 from roofline.answers.owning import multi_year
 from roofline.answers.sensitivity import sensitivity
+from roofline.catalog import fleet as fleet_catalog
+from roofline.catalog import ownership
 from roofline.catalog.fleet import fleet_defaults, settled
 from roofline.catalog.hardware import load_hardware
+from roofline.catalog.ownership import Part, owned
 from roofline.errors import InputError
+from roofline.specs.ownership import Ownership
 
 LLAMA = Scenario(model="llama-3.3-70b", hardware="h200-sxm", devices=4, batch=64, weights="fp8", prefix_hit=0.25)
 
@@ -126,3 +132,11 @@ def test_the_published_day_of_deepseek() -> None:
     daily_output = call.weekly_users * call.messages * call.replica.output_tokens
     assert daily_output == pytest.approx(168e9, rel=1e-3)
     assert call.weekly_users * call.messages * call.replica.input_tokens == pytest.approx(608e9, rel=1e-3)
+
+
+def test_units_of_assumptions_are_messages() -> None:
+    assert {part.unit for part in fleet_defaults().values()} <= set(fleet_catalog._UNITS)
+    for device in ("h100-sxm", "rtx4090", "apple-m4max"):
+        found = owned(Ownership(), load_hardware(device))
+        parts = [getattr(found, item.name) for item in fields(found)]
+        assert {part.unit for part in parts if isinstance(part, Part)} - {"USD", "W", "USD/kWh"} <= set(ownership._UNITS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from roofline.language import later
 from roofline.specs.scenario import Scenario
 from roofline.units import MILLI
 
@@ -14,6 +15,7 @@ class Preset:
 
     id: str
     title: str
+    """To be translated."""
     question: str
     scenario: Scenario
 
@@ -21,13 +23,13 @@ class Preset:
 PRESETS: tuple[Preset, ...] = (
     Preset(
         "deepseek-16-h100",
-        "DeepSeek-V3 on 16 × H100",
+        later("DeepSeek-V3 on 16 × H100"),
         "Why is DeepSeek cheap at scale?",
         Scenario(model="deepseek-v3", hardware="h100-sxm", devices=16, input_tokens=4096, output_tokens=1024, batch=128),
     ),
     Preset(
         "deepseek-epyc",
-        "DeepSeek-V3 on an EPYC 9004 with 384 GB",
+        later("DeepSeek-V3 on an EPYC 9004 with 384 GB"),
         "And why is it dear at home?",
         Scenario(
             model="deepseek-v3",
@@ -41,7 +43,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "deepseek-16-3090",
-        "DeepSeek-V3 on 16 × RTX 3090",
+        later("DeepSeek-V3 on 16 × RTX 3090"),
         "Can a rack of old gaming cards do it?",
         Scenario(
             model="deepseek-v3",
@@ -55,7 +57,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "llama-70b-dgx-1",
-        "Llama-3.3-70B on a used DGX-1",
+        later("Llama-3.3-70B on a used DGX-1"),
         "What does a used server with eight old GPUs still do?",
         Scenario(
             model="llama-3.3-70b",
@@ -69,7 +71,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "maverick-cerebras",
-        "Llama-4-Maverick on 20 wafers",
+        later("Llama-4-Maverick on 20 wafers"),
         "How can one user get 2,500 tokens a second?",
         Scenario(
             model="llama-4-maverick",
@@ -84,7 +86,7 @@ PRESETS: tuple[Preset, ...] = (
     *(
         Preset(
             f"window-{milliseconds}-ms",
-            f"A batching window of {milliseconds} ms",
+            title,
             "What does waiting for a fuller batch cost each user?",
             Scenario(
                 model="deepseek-v3",
@@ -96,11 +98,14 @@ PRESETS: tuple[Preset, ...] = (
                 batching_window_s=milliseconds * MILLI,
             ),
         )
-        for milliseconds in (5, 200)
+        for milliseconds, title in (
+            (5, later("A batching window of 5 ms")),
+            (200, later("A batching window of 200 ms")),
+        )
     ),
     Preset(
         "llama-70b-h200",
-        "Llama-3.3-70B on one H200",
+        later("Llama-3.3-70B on one H200"),
         "What does one large GPU serve?",
         Scenario(
             model="llama-3.3-70b",
@@ -114,19 +119,19 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "gpt-oss-mac",
-        "gpt-oss-120b on a Mac",
+        later("gpt-oss-120b on a Mac"),
         "How fast is a big sparse model on a desk?",
         Scenario(model="gpt-oss-120b", hardware="apple-m4max", input_tokens=2048, output_tokens=512, batch=1),
     ),
     Preset(
         "llama-8b-4090",
-        "Llama-3.1-8B on an RTX 4090",
+        later("Llama-3.1-8B on an RTX 4090"),
         "What does a gaming card do with a small model?",
         Scenario(model="llama-3.1-8b", hardware="rtx4090", weights="q4_k_m", input_tokens=1024, output_tokens=512, batch=1),
     ),
     Preset(
         "700-million-users",
-        "A 700-million-user service",
+        later("A 700-million-user service"),
         "What do 700 million weekly users need?",
         Scenario(
             model="deepseek-v3",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from roofline.answers.report import Phase, Report, Share
-from roofline.dashboard.text import esc
+from roofline.answers.report import Bound, Phase, Report, Share
+from roofline.dashboard.text import PHASES, esc
 from roofline.figures.theme import BOUND_MARKS, Palette
 from roofline.figures.words import BOUND_WORDS, operator_name
+from roofline.language import later, tr
 from roofline.units import duration, memory_size
 
+BOUND_NAMES: dict[Bound, str] = {
+    "compute": later("compute"),
+    "memory": later("memory"),
+    "network": later("network"),
+    "host": later("host"),
+    "latency": later("latency"),
+}
+"""What binds, in one word."""
 _WORD_SHARE = 0.1
 """Smallest share of a bar that its own word fits in."""
 _WHOLE_PERCENT = 0.01
@@ -18,20 +27,23 @@ _SMALLEST_ROW = 0.002
 def memory_bar(report: Report, palette: Palette, scale_bytes: float | None = None) -> str:
     """One device's memory: weights, cache, activations, overhead, free; with a scale, as long as its share of it."""
     memory = report.memory
+    weights = tr("weights")
     parts = [
-        ("weights", float(memory.weights_bytes_per_device)),
-        ("cache", float(memory.kv_cache_bytes_per_device)),
-        ("activations", float(memory.activation_bytes_per_device)),
-        ("overhead", float(memory.overhead_bytes_per_device)),
+        (weights, float(memory.weights_bytes_per_device)),
+        (tr("cache"), float(memory.kv_cache_bytes_per_device)),
+        (tr("activations"), float(memory.activation_bytes_per_device)),
+        (tr("overhead"), float(memory.overhead_bytes_per_device)),
     ]
     there, used = float(memory.usable_bytes_per_device), float(memory.used_bytes_per_device)
     whole = memory_span_bytes(report)
     colours = dict(zip((name for name, _ in parts), palette.parts, strict=True))
-    spans = "".join(_span(name if name == "weights" else "", size / whole, colours[name], palette) for name, size in parts)
+    spans = "".join(_span(name if name == weights else "", size / whole, colours[name], palette) for name, size in parts)
     items = "".join(legend_item(f"{name} {memory_size(size)}", colours[name]) for name, size in parts)
-    rest = f"free {memory_size(there - used)}" if memory.fits else f"the device ends at {memory_size(there)}"
+    rest = tr("the device ends at {size}", size=memory_size(there))
+    if memory.fits:
+        rest = tr("free {size}", size=memory_size(there - used))
     items += legend_item(rest, palette.grid if memory.fits else palette.bad)
-    title = f"{memory_size(used)} of {memory_size(there)} usable on each device"
+    title = tr("{used} of {usable} usable on each device", used=memory_size(used), usable=memory_size(there))
     if not memory.fits:
         spans += f'<span class="rf-end" style="left:{there / whole:.2%}"></span>'
     length = 1.0 if scale_bytes is None else whole / scale_bytes
@@ -47,9 +59,9 @@ def bound_bar(report: Report, phase: Phase, palette: Palette) -> str:
     """One step by what takes its time."""
     shares = [s for s in report.shares[phase] if s.seconds > 0]
     total = sum(s.seconds for s in shares)
-    spans = "".join(_span(s.bound, s.seconds / total, palette.bounds[s.bound], palette) for s in shares)
+    spans = "".join(_span(tr(BOUND_NAMES[s.bound]), s.seconds / total, palette.bounds[s.bound], palette) for s in shares)
     items = "".join(legend_item(_share_words(s, total), palette.bounds[s.bound]) for s in shares)
-    title = f"{phase} step of {duration(total)} by what takes its time"
+    title = tr("{phase} step of {time} by what takes its time", phase=tr(PHASES[phase]), time=duration(total))
     return f'{_bar(spans, title)}<ul class="rf-legend">{items}</ul>'
 
 
@@ -65,25 +77,32 @@ def operator_bars(report: Report, phase: Phase, palette: Palette) -> str:
             operator_name(r.name),
             r.expected_s / longest,
             palette.bounds[r.expected_bound],
-            f"{duration(r.expected_s)} · {_percent(r.expected_s / total)} · {BOUND_MARKS[r.expected_bound]} {r.expected_bound}",
+            f"{duration(r.expected_s)} · {_percent(r.expected_s / total)} · {_marked(r.expected_bound)}",
         )
         for r in rows
         if r.expected_s / total >= _SMALLEST_ROW
     ]
     if between / total >= _SMALLEST_ROW:
         words = f"{duration(between)} · {_percent(between / total)}"
-        lines.append(bar_row("launches, gaps and scheduling", between / longest, palette.bounds["latency"], words))
+        lines.append(bar_row(tr("launches, gaps and scheduling"), between / longest, palette.bounds["latency"], words))
     if small > 0:
-        lines.append(bar_row("others", small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
-    return f'<div class="rf-rows" role="group" aria-label="Expected time of {phase} by operator">{"".join(lines)}</div>'
+        lines.append(bar_row(tr("others"), small / longest, palette.axis, f"{duration(small)} · {_percent(small / total)}"))
+    label = tr("Expected time of {phase} by operator", phase=tr(PHASES[phase]))
+    return f'<div class="rf-rows" role="group" aria-label="{esc(label)}">{"".join(lines)}</div>'
+
+
+def _marked(bound: Bound) -> str:
+    return f"{BOUND_MARKS[bound]} {tr(BOUND_NAMES[bound])}"
 
 
 def _share_words(share: Share, total: float) -> str:
-    return f"{BOUND_MARKS[share.bound]} {BOUND_WORDS[share.bound]} {duration(share.seconds)} ({_percent(share.seconds / total)})"
+    return (
+        f"{BOUND_MARKS[share.bound]} {tr(BOUND_WORDS[share.bound])} {duration(share.seconds)} ({_percent(share.seconds / total)})"
+    )
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= _WHOLE_PERCENT else "under 1%"
+    return f"{share:.0%}" if share >= _WHOLE_PERCENT else tr("under 1%")
 
 
 def _bar(spans: str, title: str, length: float = 1.0) -> str:

@@ -21,10 +21,11 @@ from roofline.errors import PlanError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
 from roofline.figures.theme import Look, Palette, as_figure
+from roofline.language import chosen, later, told_in, tr
 from roofline.units import duration, significant
 
-_ROOFLINE_KEY = "● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch"
-_CURVE_KEY = "Solid: expected, band 10th to 90th percentile. Dashed: limit."
+_ROOFLINE_KEY = later("● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch")
+_CURVE_KEY = later("Solid: expected, band 10th to 90th percentile. Dashed: limit.")
 
 
 def draw(frame: Frame) -> None:
@@ -41,9 +42,9 @@ def refused(frame: Frame) -> None:
         st.html(fault_html(frame.query))
         return
     text = str(frame.error)
-    st.html(notice("No answer for this", esc(text[:1].upper() + text[1:])))
+    st.html(notice(tr("No answer for this"), esc(text[:1].upper() + text[1:])))
     if isinstance(frame.error, PlanError):
-        st.button("Let the program choose the plan", on_click=state.set_some, args=({"plan": AUTO},))
+        st.button(tr("Let the program choose the plan"), on_click=state.set_some, args=({"plan": AUTO},))
 
 
 _LEAST_TO_DRAW = 4
@@ -71,20 +72,25 @@ def _body(report: Report, look: Look) -> None:
 
 def _download(report: Report) -> None:
     """The report as a file; it is made when it is asked for."""
-    address = st.context.url or ""
+    address, language = st.context.url or "", chosen()
+
+    def printed() -> str:
+        with told_in(language):  # whoever fetches the file has chosen none
+            return report_html(report, address)
+
     st.download_button(
-        printed_words.DOWNLOAD,
-        lambda: report_html(report, address),
+        tr(printed_words.DOWNLOAD),
+        printed,
         printed_words.FILE_NAME,
         "text/html",
-        help=printed_words.DOWNLOAD_HELP,
+        help=tr(printed_words.DOWNLOAD_HELP),
         on_click="ignore",
     )
 
 
 def _sentence(report: Report) -> str:
     loose = unverified_words(report)
-    note = f'<p class="rf-note"><span class="rf-mark">Unverified.</span> {esc(loose)}</p>' if loose else ""
+    note = f'<p class="rf-note"><span class="rf-mark">{esc(tr("Unverified."))}</span> {esc(loose)}</p>' if loose else ""
     return f'<p class="rf-answer">{esc(report.sentence)}</p><p class="rf-note">{esc(_latency_words(report))}</p>{note}'
 
 
@@ -94,19 +100,30 @@ def _latency_words(report: Report) -> str:
 
     def span(name: str) -> str:
         first, value, last, least = (float(getattr(times, name)) for times in (low, mean, high, limit))
-        return f"{duration(value)} ({duration(first)} to {duration(last)}, limit {duration(least)})"
+        return tr(
+            "{time} ({low} to {high}, limit {limit})",
+            time=duration(value),
+            low=duration(first),
+            high=duration(last),
+            limit=duration(least),
+        )
 
-    first = f"Time to first token {span('ttft_s')} without queueing{_wait_words(report.waiting)}."
-    words = f"{first} Time per output token {span('tpot_s')}."
+    words = [_first_words(span("ttft_s"), report.waiting), tr("Time per output token {times}.", times=span("tpot_s"))]
     price = report.cost.usd_per_million_input_tokens
-    return words if price is None else f"{words} A million input tokens: {significant(price)} USD."
+    if price is not None:
+        words.append(tr("A million input tokens: {price} USD.", price=significant(price)))
+    return " ".join(words)
 
 
-def _wait_words(waiting: Waiting | None) -> str:
+def _first_words(times: str, waiting: Waiting | None) -> str:
     if waiting is None:
-        return ""
-    mean, most = duration(float(waiting.ttft_mean_s)), duration(float(waiting.ttft_p99_s))
-    return f"; with its wait {mean} on average, 99 in 100 within {most}"
+        return tr("Time to first token {times} without queueing.", times=times)
+    return tr(
+        "Time to first token {times} without queueing; with its wait {mean} on average, 99 in 100 within {most}.",
+        times=times,
+        mean=duration(float(waiting.ttft_mean_s)),
+        most=duration(float(waiting.ttft_p99_s)),
+    )
 
 
 def _does_not_fit(report: Report, palette: Palette) -> None:
@@ -117,27 +134,28 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
     with st.container(horizontal=True, key="remedies"):
         if memory.min_devices is not None:
             devices = memory.min_devices
-            st.button(f"Use {devices:,} devices", on_click=state.set_some, args=({"devices": devices},))
+            st.button(tr("Use {n:,} devices", n=devices), on_click=state.set_some, args=({"devices": devices},))
         if memory.fitting_weights is not None:
             weights = memory.fitting_weights
-            st.button(f"Use {short_format_name(weights)} weights", on_click=state.set_some, args=({"weights": weights},))
+            label = tr("Use {format} weights", format=short_format_name(weights))
+            st.button(label, on_click=state.set_some, args=({"weights": weights},))
         if memory.max_batch >= 1:
             batch = memory.max_batch
-            st.button(f"Use batch {batch:,}", on_click=state.set_some, args=({"load": "batch", "batch": batch},))
+            st.button(tr("Use batch {batch:,}", batch=batch), on_click=state.set_some, args=({"load": "batch", "batch": batch},))
 
 
 def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
-        st.html(heading("Roofline", _ROOFLINE_KEY))
+        st.html(heading(tr("Roofline"), tr(_ROOFLINE_KEY)))
         figure = as_figure(roofline_figure(report, curve, look))
         config = chart_config(look, "roofline")
         options: dict[str, Any] = {"theme": None, "key": "roofline_chart", "config": config, "alt": roofline_alt(report)}
-        chosen = st.plotly_chart(figure, on_select="rerun", selection_mode="points", **options)
-        for row in picked(report.operators, chosen["selection"]["points"]):
+        selected = st.plotly_chart(figure, on_select="rerun", selection_mode="points", **options)
+        for row in picked(report.operators, selected["selection"]["points"]):
             st.html(operator_detail(row, report))
     with pair.cell():
-        st.html(heading("Throughput and speed against batch", _CURVE_KEY))
+        st.html(heading(tr("Throughput and speed against batch"), tr(_CURVE_KEY)))
         figure = as_figure(throughput_figure(report, curve, look))
         config = chart_config(look, "throughput")
         st.plotly_chart(figure, theme=None, key="throughput_chart", config=config, alt=throughput_alt(report, curve))

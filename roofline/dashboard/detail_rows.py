@@ -10,6 +10,7 @@ from roofline.dashboard.bars import bar_row
 from roofline.dashboard.text import esc, heading, table
 from roofline.figures.theme import Palette
 from roofline.figures.words import sig
+from roofline.language import tr
 from roofline.units import duration, memory_size
 
 _ONE = 1.0
@@ -18,19 +19,18 @@ _ONE = 1.0
 def running_html(report: Report) -> str:
     """How steps run where that is out of the ordinary; nothing where it is not."""
     rows = list(_running_rows(report))
-    return heading(words.RUNNING) + table(words.WHAT_VALUE, rows, caption=words.RUNNING) if rows else ""
+    return _titled(words.RUNNING, rows) if rows else ""
 
 
 def _running_rows(report: Report) -> Iterator[tuple[str, str]]:
     if report.tokens_per_step != _ONE:
-        tokens = words.TOKENS_PER_STEP_VALUE.format(tokens=sig(report.tokens_per_step))
-        yield words.TOKENS_PER_STEP, tokens
-        yield words.STEP, duration(float(report.expected.decode_step_s))
+        yield tr(words.TOKENS_PER_STEP), tr(words.TOKENS_PER_STEP_VALUE, tokens=sig(report.tokens_per_step))
+        yield tr(words.STEP), duration(float(report.expected.decode_step_s))
     if report.prefill_plan is not None:
-        yield words.PREFILL_POOL.format(n=report.prefill_devices), plan_words(report.prefill_plan)
-        yield words.DECODE_POOL.format(n=report.scenario.devices - report.prefill_devices), plan_words(report.plan)
+        yield tr(words.PREFILL_POOL, n=report.prefill_devices), plan_words(report.prefill_plan)
+        yield tr(words.DECODE_POOL, n=report.scenario.devices - report.prefill_devices), plan_words(report.plan)
     if report.offload != "none":
-        yield words.OFFLOAD, f"{report.offload}. {report.plan.why}"
+        yield tr(words.OFFLOAD), f"{report.offload}. {report.plan.why}"
 
 
 def plan_words(plan: Plan) -> str:
@@ -42,7 +42,7 @@ def plan_words(plan: Plan) -> str:
         (words.EXPERT, plan.expert_parallel),
         (words.CONTEXT, plan.context_parallel),
     )
-    shown = [f"{name} {n}" for name, n in ways if n > 1] or [words.NOTHING_DIVIDED]
+    shown = [f"{tr(name)} {n}" for name, n in ways if n > 1] or [tr(words.NOTHING_DIVIDED)]
     return f"{', '.join(shown)}. {plan.why}"
 
 
@@ -59,7 +59,7 @@ def waiting_html(waiting: Waiting | None) -> str:
         (words.FIRST_P99, duration(float(waiting.ttft_p99_s))),
         (words.BUSY, f"{float(waiting.prefill_busy_frac):.0%}"),
     ]
-    return heading(words.WAITING, words.WAITING_KEY) + table(words.WHAT_VALUE, rows, caption=words.WAITING)
+    return _titled(words.WAITING, [(tr(name), value) for name, value in rows], tr(words.WAITING_KEY))
 
 
 def tiers_html(report: Report, palette: Palette) -> str:
@@ -68,19 +68,20 @@ def tiers_html(report: Report, palette: Palette) -> str:
     if len(tiers) <= 1:
         return ""
     bars = "".join(_tier_row(tier, palette) for tier in tiers)
-    bars = f'<div class="rf-rows rf-parts" role="group" aria-label="{esc(words.TIERS)}">{bars}</div>'
+    bars = f'<div class="rf-rows rf-parts" role="group" aria-label="{esc(tr(words.TIERS))}">{bars}</div>'
     rows = [(tier.name, memory_size(tier.weights_bytes), memory_size(tier.kv_cache_bytes)) for tier in tiers]
-    return heading(words.TIERS, words.TIERS_KEY) + bars + table(words.TIER_COLUMNS, rows, caption=words.TIERS)
+    title = heading(tr(words.TIERS), tr(words.TIERS_KEY))
+    return title + bars + table([tr(name) for name in words.TIER_COLUMNS], rows, caption=tr(words.TIERS))
 
 
 def _tier_row(tier: MemoryTier, palette: Palette) -> str:
     used = memory_size(tier.used_bytes)
     if tier.usable_bytes is None:
-        return bar_row(tier.name, _ONE, palette.parts[2], words.TIER_DISK.format(used=used))
+        return bar_row(tier.name, _ONE, palette.parts[2], tr(words.TIER_DISK, used=used))
     share = tier.used_bytes / tier.usable_bytes
     colour = palette.parts[0] if share <= _ONE else palette.bad
-    number = words.TIER_OF if share <= _ONE else words.TIER_OVER
-    return bar_row(tier.name, min(_ONE, share), colour, number.format(used=used, usable=memory_size(tier.usable_bytes)))
+    number = tr(words.TIER_OF if share <= _ONE else words.TIER_OVER, used=used, usable=memory_size(tier.usable_bytes))
+    return bar_row(tier.name, min(_ONE, share), colour, number)
 
 
 def reserved_html(report: Report) -> str:
@@ -95,9 +96,9 @@ def reserved_html(report: Report) -> str:
         words.BOTH: "usd_per_million_tokens",
         words.REQUEST: "usd_per_request",
     }
-    rows = [(label, sig(getattr(reserved, name)), sig(getattr(used, name))) for label, name in names.items()]
-    key = words.RESERVED_KEY.format(utilisation=f"{report.scenario.utilisation:.0%}")
-    return heading(words.RESERVED, key) + table(words.RESERVED_COLUMNS, rows, caption=words.RESERVED)
+    rows = [(tr(label), sig(getattr(reserved, name)), sig(getattr(used, name))) for label, name in names.items()]
+    title = heading(tr(words.RESERVED), tr(words.RESERVED_KEY, utilisation=report.scenario.utilisation))
+    return title + table([tr(name) for name in words.RESERVED_COLUMNS], rows, caption=tr(words.RESERVED))
 
 
 def energy_html(report: Report) -> str:
@@ -120,4 +121,10 @@ def energy_html(report: Report) -> str:
             (words.HOSTING, sig(parts.hosting_usd_per_h)),
             (words.STAFF, sig(parts.staff_usd_per_h)),
         ]
-    return heading(words.ENERGY) + table(words.WHAT_VALUE, rows, caption=words.ENERGY) if rows else ""
+    return _titled(words.ENERGY, [(tr(name), value) for name, value in rows]) if rows else ""
+
+
+def _titled(title: str, rows: list[tuple[str, str]], key: str = "") -> str:
+    """Names with their values under a heading; the title is yet to be translated."""
+    head = [tr(name) for name in words.WHAT_VALUE]
+    return heading(tr(title), key) + table(head, rows, caption=tr(title))

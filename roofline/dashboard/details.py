@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,13 +12,14 @@ import streamlit as st
 from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import sources
-from roofline.dashboard.bars import bound_bar, memory_bar, operator_bars
+from roofline.dashboard.bars import BOUND_NAMES, bound_bar, memory_bar, operator_bars
 from roofline.dashboard.detail_rows import energy_html, reserved_html, running_html, tiers_html, waiting_html
 from roofline.dashboard.state import FIRST_TAB, TAB_KEY
-from roofline.dashboard.text import Markup, between, esc, gb, heading, table
+from roofline.dashboard.text import PHASES, Markup, between, esc, gb, heading, table
 from roofline.figures.curves import cost_alt, cost_figure
 from roofline.figures.theme import Look, as_figure
 from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
+from roofline.language import ENGLISH, later, localised, told_in, tr
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import duration, memory_size, with_prefix
 
@@ -30,7 +32,21 @@ PLOTLY_CONFIG = {
     "toImageButtonOptions": {"format": "svg", "scale": 2},
 }
 _PHASES: tuple[Phase, ...] = ("decode", "prefill")
-_PHASE_WORDS: dict[Phase, str] = {"decode": "One decode step", "prefill": "One prefill step"}
+_PHASE_WORDS: dict[Phase, str] = {"decode": later("One decode step"), "prefill": later("One prefill step")}
+_LINK_WORDS = {
+    "scale-up": later("scale-up link, {name}"),
+    "scale-out": later("scale-out link, {name}"),
+    "host": later("host link, {name}"),
+}
+_KIND_WORDS = {
+    "datasheet": later("datasheet"),
+    "measured": later("measured"),
+    "derived": later("derived"),
+    "estimate": later("estimate"),
+    "unverified": later("unverified"),
+}
+_LABEL_KEY = "tab_label"
+"""The session key of the row of tabs, which knows them by their labels."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +59,16 @@ class Shown:
 
 
 def tabs(shown: Shown) -> None:
-    """The row of tabs; only the open one is built."""
-    names = list(_TABS)
-    if st.session_state.get(TAB_KEY) not in names:
+    """The row of tabs, kept in the session and the address by their English names; only the open one is built."""
+    if st.session_state.get(TAB_KEY) not in _TABS:
         st.session_state[TAB_KEY] = FIRST_TAB
-    for name, tab in zip(names, st.tabs(names, key=TAB_KEY, on_change="rerun"), strict=True):
+    names = {tr(name): name for name in _TABS}
+    st.session_state[_LABEL_KEY] = tr(st.session_state[TAB_KEY])
+
+    def opened() -> None:
+        st.session_state[TAB_KEY] = names[st.session_state[_LABEL_KEY]]
+
+    for name, tab in zip(_TABS, st.tabs(list(names), key=_LABEL_KEY, on_change=opened), strict=True):
         if tab.open:
             with tab:
                 _TABS[name](shown)
@@ -62,42 +83,46 @@ def chart_config(look: Look, filename: str) -> dict[str, object]:
 def _cost(shown: Shown) -> None:
     report, cost = shown.report, shown.report.cost
     if cost.usd_per_million_output_tokens is None or shown.curve is None:
-        st.html(f'<p class="rf-answer">No cost: {esc(cost.basis)}.</p>')
+        st.html(f'<p class="rf-answer">{esc(tr("No cost: {basis}.", basis=cost.basis))}</p>')
         return
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
-        st.html(heading("Cost against batch", "Solid: expected with its band. Dashed: limit, nothing real is cheaper."))
+        key = tr("Solid: expected with its band. Dashed: limit, nothing real is cheaper.")
+        st.html(heading(tr("Cost against batch"), key))
         figure = as_figure(cost_figure(report, shown.curve, shown.look))
         config = chart_config(shown.look, "cost")
         st.plotly_chart(figure, theme=None, key="cost_chart", config=config, alt=cost_alt(report))
         st.html(reserved_html(report))
     band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
+    cached = sig(cost.usd_per_million_cached_input_tokens)
+    both = sig(cost.usd_per_million_tokens)
     rows = [
-        ("USD per million output tokens", sig(cost.usd_per_million_output_tokens), f"expected {band}"),
-        ("the same at the limit", sig(cost.usd_per_million_output_tokens_at_limit), "limit"),
-        ("USD per million input tokens", sig(cost.usd_per_million_input_tokens), "expected"),
-        ("USD per million cached input tokens", sig(cost.usd_per_million_cached_input_tokens), "expected, read from a cache"),
-        ("USD per million tokens of both kinds", sig(cost.usd_per_million_tokens), "expected, in the proportion of the load"),
-        ("USD per hour, all devices", sig(cost.usd_per_hour), cost.basis),
+        (tr("USD per million output tokens"), sig(cost.usd_per_million_output_tokens), tr("expected {band}", band=band)),
+        (tr("the same at the limit"), sig(cost.usd_per_million_output_tokens_at_limit), tr("limit")),
+        (tr("USD per million input tokens"), sig(cost.usd_per_million_input_tokens), tr("expected")),
+        (tr("USD per million cached input tokens"), cached, tr("expected, read from a cache")),
+        (tr("USD per million tokens of both kinds"), both, tr("expected, in the proportion of the load")),
+        (tr("USD per hour, all devices"), sig(cost.usd_per_hour), cost.basis),
     ]
     with pair.cell():
-        prices = heading("Prices") + table(("What", "Value", "Basis"), rows, caption="Cost of this scenario")
+        head = (tr("What"), tr("Value"), tr("Basis"))
+        prices = heading(tr("Prices")) + table(head, rows, caption=tr("Cost of this scenario"))
         st.html(prices + energy_html(report))
 
 
 def _memory(shown: Shown) -> None:
-    memory = shown.report.memory
+    memory, used, there = shown.report.memory, shown.report.plan.devices_used, shown.report.scenario.devices
     rows = [
-        ("Cache as the engine reserves it, in the bar above", memory_size(float(memory.kv_cache_bytes_per_device))),
-        ("Cache as the mathematics needs it", memory_size(float(memory.kv_cache_least_bytes_per_device))),
-        ("Cache of one sequence, prompt and output", memory_size(float(memory.kv_cache_bytes_per_sequence))),
-        ("Most sequences that fit", f"{memory.max_batch:,}"),
-        ("Sequences asked for", f"{shown.report.batch:,}"),
-        ("Devices used of devices there", f"{shown.report.plan.devices_used:,} of {shown.report.scenario.devices:,}"),
+        (tr("Cache as the engine reserves it, in the bar above"), memory_size(float(memory.kv_cache_bytes_per_device))),
+        (tr("Cache as the mathematics needs it"), memory_size(float(memory.kv_cache_least_bytes_per_device))),
+        (tr("Cache of one sequence, prompt and output"), memory_size(float(memory.kv_cache_bytes_per_sequence))),
+        (tr("Most sequences that fit"), localised(f"{memory.max_batch:,}")),
+        (tr("Sequences asked for"), localised(f"{shown.report.batch:,}")),
+        (tr("Devices used of devices there"), tr("{used:,} of {there:,}", used=used, there=there)),
     ]
-    title = heading("Memory of one device", "Weights and what every sequence adds, against what programs can use.")
+    title = heading(tr("Memory of one device"), tr("Weights and what every sequence adds, against what programs can use."))
     bars = memory_bar(shown.report, shown.look.palette) + tiers_html(shown.report, shown.look.palette)
-    st.html(title + bars + table(("What", "Value"), rows, caption="Memory in numbers"))
+    st.html(title + bars + table((tr("What"), tr("Value")), rows, caption=tr("Memory in numbers")))
 
 
 def _time(shown: Shown) -> None:
@@ -106,38 +131,61 @@ def _time(shown: Shown) -> None:
         with pair.cell():
             report, palette = shown.report, shown.look.palette
             bars = bound_bar(report, phase, palette) + operator_bars(report, phase, palette)
-            if_fits = "" if report.memory.fits else "As if it fitted. "
-            use = f"{if_fits}Expected: {report.mfu[phase]:.0%} of peak arithmetic, {report.mbu[phase]:.0%} of memory bandwidth."
+            use = tr(
+                "Expected: {mfu:.0%} of peak arithmetic, {mbu:.0%} of memory bandwidth.",
+                mfu=report.mfu[phase],
+                mbu=report.mbu[phase],
+            )
+            use = use if report.memory.fits else f"{tr('As if it fitted.')} {use}"
             # what is out of the ordinary stands under the phase it belongs to
             more = running_html(report) if phase == "decode" else waiting_html(report.waiting)
-            st.html(heading(_PHASE_WORDS[phase], use) + bars + more)
+            st.html(heading(tr(_PHASE_WORDS[phase]), use) + bars + more)
 
 
 def _operators(shown: Shown) -> None:
     rows = tuple(sorted(shown.report.operators, key=lambda row: (row.phase != "decode", -row.expected_s)))
     frame = operator_frame(rows)
-    st.html(heading("Operators of one step on one device", "Choose a row for its arithmetic."))
+    alt = tr(
+        "{n} operators of {model} with their work, traffic, limit and expected time", n=len(rows), model=shown.report.model_name
+    )
+    st.html(heading(tr("Operators of one step on one device"), tr("Choose a row for its arithmetic.")))
     choice = st.dataframe(
         frame,
         hide_index=True,
         key="operator_table",
         on_select="rerun",
         selection_mode="single-row",
-        column_config={
-            "FLOP": st.column_config.NumberColumn(format="scientific"),
-            "memory bytes": st.column_config.NumberColumn(format="bytes"),
-            "network bytes": st.column_config.NumberColumn(format="bytes"),
-            "FLOP per byte": st.column_config.NumberColumn(format="%.3g"),
-            "limit ms": st.column_config.NumberColumn(format="%.3g"),
-            "expected ms": st.column_config.NumberColumn(format="%.3g"),
-            "share of step": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
-        },
-        alt=f"{len(rows)} operators of {shown.report.model_name} with their work, traffic, limit and expected time",
+        column_config=_operator_columns(),
+        alt=alt,
     )
     picked = choice.selection.rows
     if picked:
         st.html(operator_detail(rows[picked[0]], shown.report))
-    st.download_button("Download CSV", lambda: frame.to_csv(index=False), "operators.csv", "text/csv", on_click="ignore")
+    st.download_button(tr("Download CSV"), lambda: _operator_csv(rows), "operators.csv", "text/csv", on_click="ignore")
+
+
+def _operator_columns() -> dict[str, Any]:
+    """Labels and formats of the operator table."""
+    column, number = st.column_config.Column, st.column_config.NumberColumn
+    return {
+        "phase": column(tr("phase")),
+        "operator": column(tr("operator")),
+        "layers": column(tr("layers")),
+        "FLOP": number("FLOP", format="scientific"),
+        "memory bytes": number(tr("memory bytes"), format="bytes"),
+        "network bytes": number(tr("network bytes"), format="bytes"),
+        "FLOP per byte": number(tr("FLOP per byte"), format="%.3g"),
+        "limit ms": number(tr("limit ms"), format="%.3g"),
+        "expected ms": number(tr("expected ms"), format="%.3g"),
+        "share of step": st.column_config.ProgressColumn(tr("share of step"), format="percent", min_value=0.0, max_value=1.0),
+        "bound": column(tr("bound")),
+    }
+
+
+def _operator_csv(rows: tuple[OperatorRow, ...]) -> str:
+    """The table as a file, which has no language."""
+    with told_in(ENGLISH):
+        return operator_frame(rows).to_csv(index=False)
 
 
 def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
@@ -145,7 +193,7 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
     totals = {phase: sum(r.expected_s for r in rows if r.phase == phase) for phase in _PHASES}
     return pd.DataFrame(
         {
-            "phase": [r.phase for r in rows],
+            "phase": [tr(PHASES[r.phase]) for r in rows],
             "operator": [operator_name(r.name) for r in rows],
             "layers": [r.count for r in rows],
             "FLOP": [r.flops for r in rows],
@@ -155,7 +203,7 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
             "limit ms": pd.Series([r.limit_s for r in rows]) * 1000,
             "expected ms": pd.Series([r.expected_s for r in rows]) * 1000,
             "share of step": [r.expected_s / totals[r.phase] for r in rows],
-            "bound": [r.bound for r in rows],
+            "bound": [tr(BOUND_NAMES[r.bound]) for r in rows],
         }
     )
 
@@ -171,28 +219,50 @@ def operator_detail(row: OperatorRow, report: Report) -> str:
     rate, bandwidth = report.formats.gemm_rate, report.bandwidth_bytes_per_s
     peak = report.peak_flops_per_s[rate]
     lines = [
-        f"work      {with_prefix(row.flops, 'FLOP')} over {row.count:g} layers",
-        f"traffic   {gb(row.weight_bytes)} weights + {gb(row.cache_bytes)} cache = {gb(row.bytes)}",
-        f"intensity {sig(row.intensity)} FLOP per byte; the ridge is at {sig(report.ridge_flops_per_byte)}",
-        f"compute   {duration(row.compute_limit_s)} at the peak of its format ({rate}: {with_prefix(peak, 'FLOP/s')})",
-        f"memory    {duration(row.memory_limit_s)} at {with_prefix(bandwidth, 'B/s')}",
-        f"limit     {duration(row.limit_s)}, bound by {BOUND_WORDS[row.bound]}; expected {duration(row.expected_s)}",
+        tr("work      {flop} over {n:g} layers", flop=with_prefix(row.flops, "FLOP"), n=row.count),
+        tr(
+            "traffic   {weights} weights + {cache} cache = {whole}",
+            weights=gb(row.weight_bytes),
+            cache=gb(row.cache_bytes),
+            whole=gb(row.bytes),
+        ),
+        tr(
+            "intensity {intensity} FLOP per byte; the ridge is at {ridge}",
+            intensity=sig(row.intensity),
+            ridge=sig(report.ridge_flops_per_byte),
+        ),
+        tr(
+            "compute   {time} at the peak of its format ({rate}: {peak})",
+            time=duration(row.compute_limit_s),
+            rate=rate,
+            peak=with_prefix(peak, "FLOP/s"),
+        ),
+        tr("memory    {time} at {bandwidth}", time=duration(row.memory_limit_s), bandwidth=with_prefix(bandwidth, "B/s")),
+        tr(
+            "limit     {time}, bound by {bound}; expected {expected}",
+            time=duration(row.limit_s),
+            bound=tr(BOUND_WORDS[row.bound]),
+            expected=duration(row.expected_s),
+        ),
     ]
+    title = f"{operator_name(row.name)}, {tr(PHASES[row.phase])}"
     text = esc("\n".join(lines))
-    return f'<h3 class="rf-h">{esc(operator_name(row.name))}, {row.phase}</h3><p class="rf-equation">{text}</p>'
+    return f'<h3 class="rf-h">{esc(title)}</h3><p class="rf-equation">{text}</p>'
 
 
 def _basis(shown: Shown) -> None:
     report = shown.report
     device = load_box(report.scenario.hardware)
+    assumed = [(a.name, a.value, a.basis) for a in report.assumptions]
+    key = tr("Not facts: constants between the limit and what is expected, each with its range and basis.")
     parts = [
-        heading(f"Facts of {device.name}", "As printed in the source; peaks are dense."),
+        heading(tr("Facts of {device}", device=device.name), tr("As printed in the source; peaks are dense.")),
         facts_html(device),
-        heading("Facts used"),
-        table(("Fact", "Value and source"), list(report.sources.items()), caption="Facts used, with sources"),
-        heading("Assumptions", "Not facts: constants between the limit and what is expected, each with its range and basis."),
-        table(("Assumption", "Value", "Basis"), [(a.name, a.value, a.basis) for a in report.assumptions], caption="Assumptions"),
-        heading("Notes on this answer"),
+        heading(tr("Facts used")),
+        table((tr("Fact"), tr("Value and source")), list(report.sources.items()), caption=tr("Facts used, with sources")),
+        heading(tr("Assumptions"), key),
+        table((tr("Assumption"), tr("Value"), tr("Basis")), assumed, caption=tr("Assumptions")),
+        heading(tr("Notes on this answer")),
         f'<ul class="rf-legend" style="display:block">{"".join(f"<li>{esc(r)}</li>" for r in report.reasons)}</ul>',
     ]
     st.html("".join(parts))
@@ -201,12 +271,12 @@ def _basis(shown: Shown) -> None:
 def device_facts(device: Accelerator) -> dict[str, Fact]:
     """The facts a roofline rests on, by name."""
     facts: dict[str, Fact | None] = {
-        "memory": device.memory,
-        "memory that programs see": device.visible_memory,
-        "memory bandwidth": device.bandwidth,
-        **{f"{rate_name(dtype)} peak": fact for dtype, fact in device.peaks.items()},
-        **{f"{link.kind} link, {link.name}": link.bandwidth for link in device.links},
-        "power": device.tdp,
+        tr("memory"): device.memory,
+        tr("memory that programs see"): device.visible_memory,
+        tr("memory bandwidth"): device.bandwidth,
+        **{tr("{rate} peak", rate=rate_name(dtype)): fact for dtype, fact in device.peaks.items()},
+        **{tr(_LINK_WORDS[link.kind], name=link.name): link.bandwidth for link in device.links},
+        tr("power"): device.tdp,
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
 
@@ -214,12 +284,14 @@ def device_facts(device: Accelerator) -> dict[str, Fact]:
 def facts_html(device: Accelerator) -> str:
     """The facts of a device as a table, each with its source; those that nobody confirms are marked."""
     rows = [_fact_row(name, fact) for name, fact in device_facts(device).items()]
-    return table(("Fact", "Value", "Source", "Kind", "Note"), rows, caption="Facts of the device")
+    head = (tr("Fact"), tr("Value"), tr("Source"), tr("Kind"), tr("Note"))
+    return table(head, rows, caption=tr("Facts of the device"))
 
 
 def _fact_row(name: str, fact: Fact) -> tuple[object, ...]:
-    kind = Markup(f'<span class="rf-mark">{fact.kind}</span>') if fact.kind == "unverified" else fact.kind
-    return name, f"{fact.value:g} {fact.unit}", source_html(fact.source), kind, fact.note
+    kind = tr(_KIND_WORDS[fact.kind])
+    shown = Markup(f'<span class="rf-mark">{esc(kind)}</span>') if fact.kind == "unverified" else kind
+    return name, f"{localised(f'{fact.value:g}')} {fact.unit}", source_html(fact.source), shown, fact.note
 
 
 def source_html(source_id: str) -> Markup:
@@ -239,14 +311,19 @@ def unverified_words(report: Report) -> str:
     loose = [name for name, fact in device_facts(device).items() if fact.kind == "unverified"]
     if not loose and device.grade != "C":
         return ""
-    named = f": {', '.join(loose)}" if loose else ""
-    return f"No vendor document confirms all facts of {device.name}{named}. Take the numbers as a sketch."
+    if not loose:
+        return tr("No vendor document confirms all facts of {device}. Take the numbers as a sketch.", device=device.name)
+    return tr(
+        "No vendor document confirms all facts of {device}: {facts}. Take the numbers as a sketch.",
+        device=device.name,
+        facts=", ".join(loose),
+    )
 
 
 _TABS: dict[str, Callable[[Shown], None]] = {
     FIRST_TAB: _time,
-    "Memory": _memory,
-    "Cost": _cost,
-    "Operators": _operators,
-    "Assumptions and sources": _basis,
+    later("Memory"): _memory,
+    later("Cost"): _cost,
+    later("Operators"): _operators,
+    later("Assumptions and sources"): _basis,
 }

@@ -9,6 +9,7 @@ import streamlit as st
 
 from roofline.answers.report import Report
 from roofline.dashboard import quick_moves_words as words
+from roofline.language import separators, tr
 from roofline.units import duration, significant
 
 _HTML = """
@@ -26,13 +27,13 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
   box-sizing: border-box; border: 1px solid var(--st-border-color); border-radius: 8px; }
 """
 _JS = """
-const PIECE = /\\s*[^\\s]{1,4}/g;
+const PIECE = /\\s*([\\uAC00-\\uD7A3]{1,2}|[^\\s\\uAC00-\\uD7A3]{1,4})/g;
 export default function ({ data, parentElement }) {
   const find = (selector) => parentElement.querySelector(selector);
   const button = find('button'), status = find('.status'), text = find('.text');
   const pieces = data.text.match(PIECE);
   const fill = (words) => words.replace('{tokens}', pieces.length).replace('{whole}', seconds(whole));
-  const seconds = (value) => value >= 1 ? value.toFixed(1) + ' s' : Math.round(value * 1000) + ' ms';
+  const seconds = (value) => value >= 1 ? value.toFixed(1).replace('.', data.decimal) + ' s' : Math.round(value * 1000) + ' ms';
   const whole = data.first_s + Math.ceil((pieces.length - 1) / data.per_step) * data.step_s;
   let frame = 0, begun = 0, shown = -1;
   const say = (words) => { if (status.textContent !== words) status.textContent = words; };
@@ -111,6 +112,7 @@ def preview_data(report: Report) -> dict[str, Any] | None:
         "first_s": first_s,
         "step_s": step_s,
         "per_step": per_step,
-        "text": words.FEEL_TEXT,
-        "words": {name: text.format(**told, **kept) for name, text in shown.items()},
+        "decimal": separators()[0],
+        "text": tr(words.FEEL_TEXT),
+        "words": {name: tr(text, **told, **kept) for name, text in shown.items()},
     }

@@ -11,6 +11,7 @@ from roofline.answers.moves_words import effects, label, sentence
 from roofline.answers.report import Report
 from roofline.dashboard import quick_moves_words as words
 from roofline.dashboard.state import set_controls
+from roofline.language import tr
 
 QUICK: tuple[Kind, ...] = ("double_batch", "halve_weights", "bigger_device", "double_devices")
 """Shown first, always in this order; the others fill in where one of them is not possible."""
@@ -73,7 +74,7 @@ _component = st.components.v2.component("roofline_moves", html=_HTML, css=_CSS, 
 
 def draw(report: Report) -> None:
     """The one change that helps most, and buttons for each; of very large systems only when asked for."""
-    if report.scenario.devices > MOST_DEVICES and not st.button(words.ASK, help=words.ASK_HELP):
+    if report.scenario.devices > MOST_DEVICES and not st.button(tr(words.ASK), help=tr(words.ASK_HELP)):
         return
     found = moves(report)
     st.session_state[_KEPT] = {move.kind: move.scenario for move in found.ranked}
@@ -93,8 +94,8 @@ def moves_data(found: Moves) -> dict[str, Any]:
     more = [move for move in found.ranked if move not in quick]
     return {
         "sentence": sentence(found),
-        "name": words.NAME,
-        "more_name": words.MORE.format(n=len(more)),
+        "name": tr(words.NAME),
+        "more_name": tr(words.MORE, n=len(more)),
         "quick": [_button(move, found) for move in quick],
         "more": [_button(move, found) for move in more],
     }
@@ -117,6 +118,6 @@ def _button(move: Move, found: Moves) -> dict[str, Any]:
         "kind": move.kind,
         "label": label(move),
         "fits": move.after.fits,
-        "helps": helps,
+        "helps": tr(helps),
         "effects": " · ".join(parts),
     }

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-NAME = "Single changes and their effects"
-MORE = "{n} more changes"
-HELPS_MOST = "helps most"
-HELPS_ONE = "helps one user most"
-ASK = "Which single change would help?"
-ASK_HELP = "Takes a second or two for a system as large as this."
+from roofline.language import later
 
-FEEL = "Feel this speed"
-FEEL_STOP = "Stop"
-FEEL_WAIT = "Waiting for the first token: {first}."
-FEEL_RUN = "{rate} tokens/s after a first token at {first}."
-FEEL_DONE = "Done: {tokens} tokens in {whole}, the first after {first}, then {rate} tokens/s."
-FEEL_STOPPED = "Stopped."
-FEEL_STILL = "Without motion: the first token comes after {first}, all {tokens} tokens of this text are there after {whole}."
-FEEL_NAME = "Text at the expected speed for one user"
-FEEL_TEXT = (
+NAME = later("Single changes and their effects")
+MORE = later("{n} more changes")
+HELPS_MOST = later("helps most")
+HELPS_ONE = later("helps one user most")
+ASK = later("Which single change would help?")
+ASK_HELP = later("Takes a second or two for a system as large as this.")
+
+FEEL = later("Feel this speed")
+FEEL_STOP = later("Stop")
+FEEL_WAIT = later("Waiting for the first token: {first}.")
+FEEL_RUN = later("{rate} tokens/s after a first token at {first}.")
+FEEL_DONE = later("Done: {tokens} tokens in {whole}, the first after {first}, then {rate} tokens/s.")
+FEEL_STOPPED = later("Stopped.")
+FEEL_STILL = later(
+    "Without motion: the first token comes after {first}, all {tokens} tokens of this text are there after {whole}."
+)
+FEEL_NAME = later("Text at the expected speed for one user")
+FEEL_TEXT = later(
     "A language model writes one small piece of text at a time. For each piece it has to read all the weights it uses, and "
     "whatever it remembers of the conversation so far. When only one person is served, almost all of the time goes into that "
     "reading, and the arithmetic units wait. When many people are served at once, the same weights are read once for all, "

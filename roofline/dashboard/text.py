@@ -6,10 +6,21 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from roofline.answers.report import Report
+from roofline.answers.report import Phase, Report
 from roofline.figures.words import sig
+from roofline.language import chosen, later, localised, tr
 from roofline.specs.scenario import Scenario, is_mixed
 from roofline.units import GIGA, KILO, MEGA, TERA, Floats, with_prefix
+
+PHASES: dict[Phase, str] = {"prefill": later("prefill"), "decode": later("decode")}
+_COUNTS = (
+    (TERA, later("{n} trillion")),
+    (GIGA, later("{n} billion")),
+    (MEGA, later("{n} million")),
+    (KILO, later("{n} thousand")),
+)
+_COUNTS_BY_TEN_THOUSANDS = {"ko": ((1e12, "{n}조"), (1e8, "{n}억"), (1e4, "{n}만"))}
+"""Languages whose large numbers have names at other places than ours."""
 
 
 def esc(text: object) -> str:
@@ -23,7 +34,7 @@ def between(low: Floats | None, high: Floats | None) -> str:
     >>> between(48.12, 74.4)
     '48.1 to 74.4'
     """
-    return f"{sig(low)} to {sig(high)}"
+    return tr("{low} to {high}", low=sig(low), high=sig(high))
 
 
 def gb(value: Floats) -> str:
@@ -37,24 +48,30 @@ def gb(value: Floats) -> str:
 
 def count_of(scenario: Scenario, hardware_name: str) -> str:
     """Devices in words."""
-    return hardware_name if is_mixed(scenario.hardware) else f"{scenario.devices:,} × {hardware_name}"
+    return hardware_name if is_mixed(scenario.hardware) else f"{localised(f'{scenario.devices:,}')} × {hardware_name}"
 
 
 def formats_words(report: Report) -> str:
     """The three number formats in a phrase."""
     formats = report.formats
-    return f"weights {formats.weights}, {formats.gemm_rate} arithmetic, {formats.kv_cache} cache"
+    return tr(
+        "weights {weights}, {rate} arithmetic, {cache} cache",
+        weights=formats.weights,
+        rate=formats.gemm_rate,
+        cache=formats.kv_cache,
+    )
 
 
 def scenario_parts(report: Report) -> tuple[str, ...]:
     """The scenario in words, part by part."""
-    scenario = report.scenario
+    scenario, rate = report.scenario, report.scenario.request_rate
+    load = tr("batch {batch:,}", batch=report.batch) if rate is None else tr("{rate:,.6g} requests/s", rate=rate)
     return (
         report.model_name,
         count_of(scenario, report.hardware_name),
         formats_words(report),
-        f"{scenario.input_tokens:,} in / {scenario.output_tokens:,} out",
-        f"batch {report.batch:,}" if scenario.request_rate is None else f"{scenario.request_rate:,.6g} requests/s",
+        tr("{input:,} in / {output:,} out", input=scenario.input_tokens, output=scenario.output_tokens),
+        load,
     )
 
 
@@ -138,8 +155,12 @@ def count_words(value: float) -> str:
 
     >>> count_words(671.03e9), count_words(218_112_000), count_words(12_000), count_words(0)
     ('671 billion', '218 million', '12.0 thousand', '0')
+    >>> from roofline.language import told_in
+    >>> with told_in("ko"):
+    ...     count_words(671.03e9), count_words(218_112_000), count_words(12_000)
+    ('6,710억', '2.18억', '1.20만')
     """
-    for factor, word in ((TERA, "trillion"), (GIGA, "billion"), (MEGA, "million"), (KILO, "thousand")):
+    for factor, words in _COUNTS_BY_TEN_THOUSANDS.get(chosen(), _COUNTS):
         if value >= factor:
-            return f"{sig(value / factor)} {word}"
-    return f"{value:,.0f}"
+            return tr(words, n=sig(value / factor))
+    return localised(f"{value:,.0f}")

@@ -16,14 +16,13 @@ from roofline.catalog.hardware import hardware_ids, is_own_device, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
-from roofline.specs.hardware import Accelerator
-from roofline.specs.model import ModelSpec
+from roofline.language import later, tr
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
-    "weights": "as published",
-    "activations": "fastest",
-    "kv_cache": "16 bit",
+    "weights": later("as published"),
+    "activations": later("fastest"),
+    "kv_cache": later("16 bit"),
 }
 
 
@@ -55,22 +54,21 @@ def formats(role: str) -> tuple[str, ...]:
 def model_words(ref: str) -> str:
     """A model as people call it, one of the person's own by its name; what is not in the catalogue as typed."""
     if own_model(ref):
-        return _own_words("model", load_model, ref)
+        try:
+            return tr("your model: {name}", name=load_model(ref).name)
+        except RooflineError:
+            return tr("your model, damaged")
     found = catalogue_model_id(ref)
     return ref if found is None else model_entries()[found].name
-
-
-def _own_words(kind: str, load: Callable[[str], ModelSpec | Accelerator], ref: str) -> str:
-    try:
-        return f"your {kind}: {load(ref).name}"
-    except RooflineError:
-        return f"your {kind}, damaged"
 
 
 def hardware_words(ref: str) -> str:
     """A device as its maker calls it, one of the person's own by its name; what is not in the catalogue as typed."""
     if is_own_device(ref):
-        return _own_words("device", load_hardware, ref)
+        try:
+            return tr("your device: {name}", name=load_hardware(ref).name)
+        except RooflineError:
+            return tr("your device, damaged")
     found = box_id(ref)
     return ref if found is None else box_name(box_devices(found))
 
@@ -78,16 +76,16 @@ def hardware_words(ref: str) -> str:
 def format_words(ref: str, role: str) -> str:
     """A number format with what a weight takes."""
     if ref == AUTO:
-        return f"Auto: {_AUTO_WORDS[role]}"
+        return tr("Auto: {choice}", choice=tr(_AUTO_WORDS[role]))
     if ref not in format_ids():
         return ref
     found = load_format(ref)
-    return f"{found.name} · {found.bits_per_weight:.3g} bit"
+    return tr("{name} · {bits:.3g} bit", name=found.name, bits=found.bits_per_weight)
 
 
 def engine_words(ref: str) -> str:
     """An engine profile."""
-    return "Auto" if ref == AUTO else ref
+    return tr("Auto") if ref == AUTO else ref
 
 
 def known(scenario: Scenario, last: Scenario) -> tuple[Scenario, dict[str, str]]:
@@ -109,13 +107,16 @@ def _refusal(kind: str, given: str, error: RooflineError) -> str:
         text = str(error)
         return text[:1].upper() + text[1:]
     shown = given if len(given) <= _SHOWN_CHARACTERS else f"{given[:_SHOWN_CHARACTERS]}…"
-    nearest = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
-    return f"No {kind} is called '{shown}'{nearest}."
+    if not error.nearest:
+        return tr("No {kind} is called '{given}'.", kind=tr(kind), given=shown)
+    nearest = ", ".join(error.nearest)
+    return tr("No {kind} is called '{given}'; nearest: {nearest}.", kind=tr(kind), given=shown, nearest=nearest)
 
 
 def _still(name: str, value: str | None) -> str:
     words = {"model": model_words, "hardware": hardware_words}.get(name, str)
-    return f"The page still shows {'the automatic choice' if value in (None, AUTO) else words(str(value))}."
+    shown = tr("the automatic choice") if value in (None, AUTO) else words(str(value))
+    return tr("The page still shows {shown}.", shown=shown)
 
 
 def _model(ref: str) -> str:
@@ -153,8 +154,9 @@ def _format(role: str, ref: str) -> str:
 
 _SHOWN_CHARACTERS = 40
 _FINDERS: dict[str, tuple[str, Callable[[str], str]]] = {
-    "model": ("model", _model),
-    "hardware": ("hardware", _hardware),
-    "engine": ("engine", _engine),
-    **{role: ("format for this", partial(_format, role)) for role in _AUTO_WORDS},
+    "model": (later("model"), _model),
+    "hardware": (later("hardware"), _hardware),
+    "engine": (later("engine"), _engine),
+    **{role: (later("format for this"), partial(_format, role)) for role in _AUTO_WORDS},
 }
+"""Field -> what it is called in a sentence, and the id behind what was given."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from roofline.language import later
 from roofline.specs.scenario import Scenario
 
 Kind = Literal["decimal", "whole", "percent", "text", "flag"]
@@ -18,6 +19,7 @@ class Extra:
 
     field: str
     label: str
+    """To be translated, as its help; a unit in parentheses after a space, in every language."""
     kind: Kind
     help: str
     step: float = 1.0
@@ -52,91 +54,108 @@ class Extra:
 SERVING = (
     Extra(
         "prefix_hit",
-        "Prompt tokens found in a prefix cache (%)",
+        later("Prompt tokens found in a prefix cache (%)"),
         "percent",
-        "Share of the prompt that an earlier request has left in the cache: prefill computes only the rest.",
+        later("Share of the prompt that an earlier request has left in the cache: prefill computes only the rest."),
         10.0,
     ),
     Extra(
         "speculative",
-        "Draft",
+        later("Draft"),
         "text",
-        "Drafted tokens and how many are accepted: mtp:1@0.85 with the model's own module, ngram:4@0.5 for free, "
-        "or a model of the catalogue, such as llama-3.2-1b:4@0.7.",
+        later(
+            "Drafted tokens and how many are accepted: mtp:1@0.85 with the model's own module, ngram:4@0.5 for free, "
+            "or a model of the catalogue, such as llama-3.2-1b:4@0.7."
+        ),
     ),
     Extra(
         "forced_output",
-        "Output tokens that a grammar forces (%)",
+        later("Output tokens that a grammar forces (%)"),
         "percent",
-        "Structured output: forced tokens are appended without a decode step of their own.",
+        later("Structured output: forced tokens are appended without a decode step of their own."),
         10.0,
     ),
-    Extra("adapters", "Adapters (number x rank)", "text", "Low-rank adapters held beside the weights: 8x16 is eight of rank 16."),
+    Extra(
+        "adapters",
+        later("Adapters (number x rank)"),
+        "text",
+        later("Low-rank adapters held beside the weights: 8x16 is eight of rank 16."),
+    ),
     Extra(
         "batching_window_s",
-        "Batching window (s)",
+        later("Batching window (s)"),
         "decimal",
-        "Time for which arrivals are collected before a batch starts. Counts at a request rate.",
+        later("Time for which arrivals are collected before a batch starts. Counts at a request rate."),
         0.05,
     ),
 )
 DIVIDING = (
     Extra(
         "prefill_devices",
-        "Devices that only prefill",
+        later("Devices that only prefill"),
         "whole",
-        "The rest only decode; the cache of a prompt is sent between them. 0: the best split. Empty: shared devices.",
+        later("The rest only decode; the cache of a prompt is sent between them. 0: the best split. Empty: shared devices."),
     ),
     Extra(
         "context_parallel",
-        "Context (ways)",
+        later("Context (ways)"),
         "whole",
-        "Context parallel: devices that share the positions of a sequence, its prompt and its cache. Empty: 1.",
+        later("Context parallel: devices that share the positions of a sequence, its prompt and its cache. Empty: 1."),
     ),
     Extra(
         "expert_skew",
-        "Expert skew (fullest over mean)",
+        later("Expert skew (fullest over mean)"),
         "decimal",
-        "Tokens on the fullest of the devices that experts are spread over, over the mean. Empty: 1, even.",
+        later("Tokens on the fullest of the devices that experts are spread over, over the mean. Empty: 1, even."),
         0.1,
     ),
     Extra(
         "two_batch_overlap",
-        "Two-batch overlap",
+        later("Two-batch overlap"),
         "flag",
-        "Each step is cut into two halves, one computing while the other communicates.",
+        later("Each step is cut into two halves, one computing while the other communicates."),
     ),
 )
 PLACES = (
     Extra(
         "offload",
-        "In host memory",
+        later("In host memory"),
         "text",
-        "What the memory of the host holds: layers, layers:20, experts, experts:0.5, cache, or auto. Empty: nothing.",
+        later("What the memory of the host holds: layers, layers:20, experts, experts:0.5, cache, or auto. Empty: nothing."),
     ),
-    Extra("host", "Host CPU", "text", "Id of the catalogue with its sockets, such as 2xepyc-9654. Empty: a usual one."),
-    Extra("host_memory_gib", "Host memory (GiB)", "decimal", "Empty: the most its CPU takes.", 32.0),
-    Extra("disk_gb_per_s", "Disk (GB/s)", "decimal", "Rate at which weights beyond host memory are read. Empty: no disk.", 1.0),
+    Extra(
+        "host", later("Host CPU"), "text", later("Id of the catalogue with its sockets, such as 2xepyc-9654. Empty: a usual one.")
+    ),
+    Extra("host_memory_gib", later("Host memory (GiB)"), "decimal", later("Empty: the most its CPU takes."), 32.0),
+    Extra(
+        "disk_gb_per_s",
+        later("Disk (GB/s)"),
+        "decimal",
+        later("Rate at which weights beyond host memory are read. Empty: no disk."),
+        1.0,
+    ),
 )
 OWNING = (
     Extra(
         "rental",
-        "Terms of renting",
+        later("Terms of renting"),
         "text",
-        "on-demand, committed or spot. Empty: on-demand.",
+        later("on-demand, committed or spot. Empty: on-demand."),
     ),
     Extra(
         "ownership",
-        "Own instead of rent",
+        later("Own instead of rent"),
         "text",
-        "on: all defaults, each with its source. power: the machine is there, only electricity is paid. Or parts of your own, "
-        "such as price=25000,life=4,residual=0.1,capital=0.08,power=700,pue=1.2,usd_per_kwh=0.1.",
+        later(
+            "on: all defaults, each with its source. power: the machine is there, only electricity is paid. Or parts of your "
+            "own, such as price=25000,life=4,residual=0.1,capital=0.08,power=700,pue=1.2,usd_per_kwh=0.1."
+        ),
     ),
     Extra(
         "grid",
-        "Electricity of",
+        later("Electricity of"),
         "text",
-        "Country, US state or cloud region: Germany, us-tx, gcp:us-central1. Empty: world.",
+        later("Country, US state or cloud region: Germany, us-tx, gcp:us-central1. Empty: world."),
     ),
 )
 EXTRAS = (*SERVING, *DIVIDING, *PLACES, *OWNING)

@@ -7,6 +7,7 @@ from typing import Any
 
 from roofline.dashboard.extras import DIVIDING, EXTRAS
 from roofline.errors import InputError
+from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario, is_mixed, total
 
 AUTO = "auto"
@@ -17,20 +18,20 @@ KNOBS = ("tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parall
 FORMATS = ("weights", "activations", "kv_cache")
 _PERCENT = 100.0
 LABELS: dict[str, str] = {
-    "devices": "Devices",
-    "input_tokens": "Prompt tokens",
-    "output_tokens": "Output tokens",
-    "batch": "Batch",
-    "request_rate": "Requests per second",
-    "tensor_parallel": "Tensor parallel",
-    "pipeline_parallel": "Pipeline parallel",
-    "data_parallel": "Data parallel",
-    "expert_parallel": "Expert parallel",
-    "memory_gib": "Memory fitted",
-    "usd_per_device_hour": "Price",
-    "utilisation": "Utilisation",
-    "model": "Model",
-    "hardware": "Hardware",
+    "devices": later("Devices"),
+    "input_tokens": later("Prompt tokens"),
+    "output_tokens": later("Output tokens"),
+    "batch": later("Batch"),
+    "request_rate": later("Requests per second"),
+    "tensor_parallel": later("Tensor parallel"),
+    "pipeline_parallel": later("Pipeline parallel"),
+    "data_parallel": later("Data parallel"),
+    "expert_parallel": later("Expert parallel"),
+    "memory_gib": later("Memory fitted"),
+    "usd_per_device_hour": later("Price"),
+    "utilisation": later("Utilisation"),
+    "model": later("Model"),
+    "hardware": later("Hardware"),
     **{extra.field: extra.label for extra in EXTRAS},
 }
 
@@ -83,7 +84,7 @@ def asked(values: Mapping[str, Any], last: Scenario) -> tuple[Scenario, dict[str
         good["devices"] = total(good["hardware"])[0]  # a mixed box counts its own devices
     if good["ownership"] is not None and good["usd_per_device_hour"] is not None:
         good["usd_per_device_hour"] = None
-        problems["ownership"] = "A price of your own and owning exclude each other: the price is left out."
+        problems["ownership"] = tr("A price of your own and owning exclude each other: the price is left out.")
     return Scenario.model_validate(good), problems
 
 
@@ -128,14 +129,14 @@ def _one(name: str, value: Any) -> tuple[Any, str | None]:  # noqa: ANN401
 
 
 def _sentence(name: str, problem: str) -> str:
-    label = LABELS.get(name, name.replace("_", " ").capitalize())
+    label = tr(LABELS[name]) if name in LABELS else name.replace("_", " ").capitalize()
     if name == "utilisation":
-        return f"{label} must be above 0 and at most 100%."
+        return tr("{label} must be above 0 and at most 100%.", label=label)
     return f"{label}{problem.removeprefix(name)}"
 
 
 def _used(name: str, value: Any) -> str:  # noqa: ANN401
     if value is None:
-        return "The page leaves it to the program."
-    shown = f"{value:.0%}" if name == "utilisation" else f"{value:,}" if isinstance(value, int | float) else str(value)
-    return f"The page still shows {shown}."
+        return tr("The page leaves it to the program.")
+    shown = f"{value:.0%}" if name == "utilisation" else localised(f"{value:,}") if isinstance(value, int | float) else str(value)
+    return tr("The page still shows {shown}.", shown=shown)

@@ -8,10 +8,12 @@ from roofline.catalog.hardware import packed_device
 from roofline.dashboard import state
 from roofline.dashboard.text import esc
 from roofline.errors import RooflineError
+from roofline.language import later, tr
 
 MOST_UPLOAD_MB = 1
+_NOT_TEXT = later("The file is not text: choose a YAML file in the catalogue's form.")
 _FILE, _PROBLEM = "own_device_file", "_own_device_problem"
-_HELP = (
+_HELP = later(
     "One entry in the form of hardware_catalog.yaml, such as 'roofline measure --out mine.yaml' writes on your machine. "
     "It becomes part of the link and is kept nowhere else."
 )
@@ -20,17 +22,17 @@ _HELP = (
 def form() -> None:
     """Draw the field, with what is wrong with a file beneath it."""
     problem = st.session_state.get(_PROBLEM)
-    with st.expander("A device of your own", key="own_device_open", expanded=problem is not None):
+    with st.expander(tr("A device of your own"), key="own_device_open", expanded=problem is not None):
         st.file_uploader(
-            "Device file (YAML)",
+            tr("Device file (YAML)"),
             type=["yaml", "yml"],
             key=_FILE,
             max_upload_size=MOST_UPLOAD_MB,
             on_change=_uploaded,
-            help=_HELP,
+            help=tr(_HELP),
         )
         if problem:
-            st.html(f'<p class="rf-bad" role="alert">{esc(problem)}</p>')
+            st.html(f'<p class="rf-bad" role="alert">{esc(tr(problem))}</p>')
 
 
 def _uploaded() -> None:
@@ -42,7 +44,7 @@ def _uploaded() -> None:
     try:
         ref = packed_device(file.getvalue().decode("utf-8"), "the file")
     except UnicodeDecodeError:
-        st.session_state[_PROBLEM] = "The file is not text: choose a YAML file in the catalogue's form."
+        st.session_state[_PROBLEM] = _NOT_TEXT  # callbacks run before a language is chosen
     except RooflineError as error:
         words = str(error)
         st.session_state[_PROBLEM] = f"{words[:1].upper()}{words[1:]}"

@@ -13,6 +13,7 @@ from roofline.dashboard.details import chart_config
 from roofline.dashboard.fields import control_values
 from roofline.dashboard.quantities import Quantity
 from roofline.figures.theme import Look, Spec, as_figure
+from roofline.language import tr
 from roofline.specs.scenario import Scenario
 
 
@@ -42,7 +43,7 @@ def number(
     shown = quantity.shown(value)
     control = bound(quantity.field, shown, lambda new: write(quantity.read(new)))
     empty: dict[str, Any] = {} if placeholder is None else {"value": None, "placeholder": placeholder}
-    st.number_input(quantity.label, help=help_text, **quantity.settings(info, shown), **empty, **control)
+    st.number_input(tr(quantity.label), help=help_text, **quantity.settings(info, shown), **empty, **control)
 
 
 def chart(spec: Spec, key: str, alt: str, look: Look) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from roofline.dashboard.fields import Values
+from roofline.language import tr
 from roofline.specs.base import printable
 
 PREFIX = "view_"
@@ -45,7 +46,7 @@ class PageView:
         """Let the switches show what an address says; what of it could not be read."""
         if len(text) > _MOST_CHARACTERS:
             self.put(self.read("").values)
-            return (f"{self.key} is longer than {_MOST_CHARACTERS:,} characters: left out.",)
+            return (tr("{key} is longer than {most:,} characters: left out.", key=self.key, most=_MOST_CHARACTERS),)
         found = self.read(text)
         self.put(found.values)
         return found.problems

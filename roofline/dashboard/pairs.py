@@ -9,6 +9,7 @@ from typing import Any
 
 from roofline.dashboard.fields import Values
 from roofline.dashboard.page_view import PageView, Read, shown
+from roofline.language import tr
 
 Reader = Callable[[str], Any]
 """A word of the address as a value; ValueError or KeyError where it means nothing."""
@@ -75,5 +76,5 @@ def _read(key: str, usual: Values, readers: Mapping[str, Reader], text: str) -> 
         try:
             values[name] = readers[name](word)
         except (KeyError, ValueError):
-            problems.append(f"{key}: '{shown(pair)}' means nothing here: left out.")
+            problems.append(tr("{key}: '{pair}' means nothing here: left out.", key=key, pair=shown(pair)))
     return Read(values, tuple(problems))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic.fields import FieldInfo
 
+from roofline.language import later, tr
 from roofline.units import MEGA
 
 Kind = Literal["whole", "decimal", "percent", "mega"]
@@ -21,6 +22,7 @@ class Quantity:
 
     field: str
     label: str
+    """To be translated; a unit in parentheses after a space, in every language."""
     kind: Kind
     step: float
     """Zero: the power of ten of the value."""
@@ -28,12 +30,12 @@ class Quantity:
     @property
     def name(self) -> str:
         """The label without its unit."""
-        return self.label.partition(" (")[0]
+        return tr(self.label).partition(" (")[0]
 
     @property
     def unit(self) -> str:
         """The unit in the label; empty where it has none."""
-        return self.label.partition(" (")[2].rstrip(")")
+        return tr(self.label).partition(" (")[2].rstrip(")")
 
     def shown(self, value: float | None) -> float | None:
         """What the control shows."""
@@ -79,44 +81,44 @@ def _arms(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401
 
 
 OWNED = (
-    Quantity("price_usd", "Price of one device (USD)", "decimal", 500.0),
-    Quantity("overhead_frac", "Server and network (% of price)", "percent", 5.0),
-    Quantity("life_years", "Life (years)", "decimal", 1.0),
-    Quantity("residual_frac", "Residual value (% of outlay)", "percent", 5.0),
-    Quantity("capital_frac", "Cost of capital (% a year)", "percent", 1.0),
-    Quantity("hosting_usd_per_kw_month", "Space (USD per kW, month)", "decimal", 10.0),
-    Quantity("staff_frac", "Staff, repair (% of outlay, year)", "percent", 1.0),
+    Quantity("price_usd", later("Price of one device (USD)"), "decimal", 500.0),
+    Quantity("overhead_frac", later("Server and network (% of price)"), "percent", 5.0),
+    Quantity("life_years", later("Life (years)"), "decimal", 1.0),
+    Quantity("residual_frac", later("Residual value (% of outlay)"), "percent", 5.0),
+    Quantity("capital_frac", later("Cost of capital (% a year)"), "percent", 1.0),
+    Quantity("hosting_usd_per_kw_month", later("Space (USD per kW, month)"), "decimal", 10.0),
+    Quantity("staff_frac", later("Staff, repair (% of outlay, year)"), "percent", 1.0),
 )
 """Parts of an owned hour beside electricity."""
 POWERED = (
-    Quantity("power_w", "Power of one device (W)", "decimal", 50.0),
-    Quantity("host_w", "Its share of the server (W)", "decimal", 50.0),
-    Quantity("pue", "PUE of the facility", "decimal", 0.05),
-    Quantity("usd_per_kwh", "Electricity (USD/kWh)", "decimal", 0.01),
+    Quantity("power_w", later("Power of one device (W)"), "decimal", 50.0),
+    Quantity("host_w", later("Its share of the server (W)"), "decimal", 50.0),
+    Quantity("pue", later("PUE of the facility"), "decimal", 0.05),
+    Quantity("usd_per_kwh", later("Electricity (USD/kWh)"), "decimal", 0.01),
 )
 """Parts of its electricity."""
 PEOPLE = (
-    Quantity("weekly_users", "Weekly users", "whole", 0),
-    Quantity("messages", "Messages a day, each", "decimal", 0.5),
-    Quantity("agent_share", "Agent tasks (% of messages)", "percent", 1.0),
-    Quantity("agent_calls", "Calls of an agent task", "decimal", 1.0),
-    Quantity("result_hit", "Answers from a cache (%)", "percent", 5.0),
+    Quantity("weekly_users", later("Weekly users"), "whole", 0),
+    Quantity("messages", later("Messages a day, each"), "decimal", 0.5),
+    Quantity("agent_share", later("Agent tasks (% of messages)"), "percent", 1.0),
+    Quantity("agent_calls", later("Calls of an agent task"), "decimal", 1.0),
+    Quantity("result_hit", later("Answers from a cache (%)"), "percent", 5.0),
 )
 CALL = (
-    Quantity("input_tokens", "Prompt (tokens)", "whole", 100),
-    Quantity("prefix_hit", "Of it in the prefix cache (%)", "percent", 5.0),
-    Quantity("output_tokens", "Output (tokens)", "whole", 50),
-    Quantity("speed", "Speed for each user (tokens/s)", "decimal", 5.0),
+    Quantity("input_tokens", later("Prompt (tokens)"), "whole", 100),
+    Quantity("prefix_hit", later("Of it in the prefix cache (%)"), "percent", 5.0),
+    Quantity("output_tokens", later("Output (tokens)"), "whole", 50),
+    Quantity("speed", later("Speed for each user (tokens/s)"), "decimal", 5.0),
 )
 DAY = (
-    Quantity("peak", "Busiest hour over mean", "decimal", 0.1),
-    Quantity("burst", "Busiest minutes over that hour", "decimal", 0.1),
-    Quantity("busy", "Busy at the worst (%)", "percent", 5.0),
-    Quantity("spares", "Spare replicas, per region", "whole", 1),
-    Quantity("rack_kw", "Power of a rack (kW)", "decimal", 10.0),
-    Quantity("power_budget_w", "Power there is (MW)", "mega", 1.0),
+    Quantity("peak", later("Busiest hour over mean"), "decimal", 0.1),
+    Quantity("burst", later("Busiest minutes over that hour"), "decimal", 0.1),
+    Quantity("busy", later("Busy at the worst (%)"), "percent", 5.0),
+    Quantity("spares", later("Spare replicas, per region"), "whole", 1),
+    Quantity("rack_kw", later("Power of a rack (kW)"), "decimal", 10.0),
+    Quantity("power_budget_w", later("Power there is (MW)"), "mega", 1.0),
 )
-UTILISATION = Quantity("utilisation", "Utilisation (% of the time)", "percent", 5.0)
-PREFIX_HIT = Quantity("prefix_hit", "Prompt in the cache (%)", "percent", 10.0)
-PRICE = Quantity("usd_per_device_hour", "USD per device and hour", "decimal", 0.1)
-SMALL_SHARE = Quantity("small_share", "Calls it answers (%)", "percent", 5.0)
+UTILISATION = Quantity("utilisation", later("Utilisation (% of the time)"), "percent", 5.0)
+PREFIX_HIT = Quantity("prefix_hit", later("Prompt in the cache (%)"), "percent", 10.0)
+PRICE = Quantity("usd_per_device_hour", later("USD per device and hour"), "decimal", 0.1)
+SMALL_SHARE = Quantity("small_share", later("Calls it answers (%)"), "percent", 5.0)

@@ -13,6 +13,7 @@ import streamlit as st
 from roofline import link
 from roofline.dashboard import saved_words as words
 from roofline.dashboard.state import open_link
+from roofline.language import tr
 
 MOST_NAMES, MOST_NAME_CHARACTERS, MOST_FILE_BYTES = 50, 60, 200_000
 _KEY = "saved"
@@ -131,8 +132,8 @@ _component = st.components.v2.component("roofline_saved", html=_HTML, css=_CSS, 
 def draw() -> None:
     """Start over, and the list behind a button; it is built only while it is open."""
     with st.container(horizontal=True, key="own_questions"):
-        st.button(words.RESET, help=words.RESET_HELP, on_click=_start_over)
-        popover = st.popover(words.SAVED, key="saved_open", on_change="rerun")
+        st.button(tr(words.RESET), help=tr(words.RESET_HELP), on_click=_start_over)
+        popover = st.popover(tr(words.SAVED), key="saved_open", on_change="rerun")
         if popover.open:
             with popover:
                 _component(key=_KEY, data=saved_data(), on_open_change=_open)
@@ -152,7 +153,7 @@ def _open() -> None:
 def saved_data() -> dict[str, Any]:
     """Words and bounds for the browser."""
     return {
-        "words": words.SAVED_WORDS,
+        "words": {name: tr(text) for name, text in words.SAVED_WORDS.items()},
         "most": {
             "names": MOST_NAMES,
             "name": MOST_NAME_CHARACTERS,

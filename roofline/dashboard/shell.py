@@ -14,7 +14,8 @@ import streamlit as st
 from roofline.answers.anatomy import own_model
 from roofline.answers.evaluate import evaluate
 from roofline.answers.report import Report
-from roofline.catalog.hardware import is_own_device
+from roofline.catalog.hardware import is_own_device, load_hardware
+from roofline.catalog.models import load_model
 from roofline.dashboard import sidebar, state
 from roofline.dashboard.choices import hardware_words, known, model_words
 from roofline.dashboard.components import link_button, watch_theme
@@ -104,9 +105,9 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     wanted = state.current()
     scenario, unknown = known(wanted.scenario, state.last())
     if own_model(scenario.model):
-        state.keep_own("model", scenario.model, model_words(scenario.model))
+        state.keep_own("model", scenario.model, load_model(scenario.model).name)
     if is_own_device(scenario.hardware):
-        state.keep_own("hardware", scenario.hardware, hardware_words(scenario.hardware))
+        state.keep_own("hardware", scenario.hardware, load_hardware(scenario.hardware).name)
     report, error = _answer(scenario)
     problems = {**wanted.problems, **unknown}
     if isinstance(error, PlanError):

@@ -16,30 +16,39 @@ from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
 from roofline.dashboard.state import LANGUAGE_KEY, key, own, set_controls, set_language
 from roofline.dashboard.text import esc
 from roofline.figures.words import sig
-from roofline.language import LANGUAGES, chosen, tr
+from roofline.language import LANGUAGES, chosen, later, tr
 from roofline.specs.scenario import Scenario
 
 Problems = Mapping[str, str]
 
-_LOAD_WORDS = {"batch": "Batch", "rate": "Requests/s", "most": "Most that fit"}
-_FORMAT_LABELS = {"weights": "Weights", "activations": "Activations", "kv_cache": "Cache (keys and values)"}
+_LOAD_WORDS = {"batch": later("Batch"), "rate": later("Requests/s"), "most": later("Most that fit")}
+_FORMAT_LABELS = {"weights": later("Weights"), "activations": later("Activations"), "kv_cache": later("Cache (keys and values)")}
 _FORMAT_HELP = {
-    "weights": "Number format the weights are stored and read in. Fewer bits: less memory and less to read for every token.",
-    "activations": "Format of the other side of each matrix product. With the weights it decides which peak rate applies.",
-    "kv_cache": "Format of the keys and values kept for every token of every sequence.",
+    "weights": later(
+        "Number format the weights are stored and read in. Fewer bits: less memory and less to read for every token."
+    ),
+    "activations": later("Format of the other side of each matrix product. With the weights it decides which peak rate applies."),
+    "kv_cache": later("Format of the keys and values kept for every token of every sequence."),
 }
 _KNOB_LABELS = {
-    "tensor_parallel": "Tensor (ways)",
-    "pipeline_parallel": "Pipeline (stages)",
-    "data_parallel": "Data (copies)",
-    "expert_parallel": "Expert (ways)",
+    "tensor_parallel": later("Tensor (ways)"),
+    "pipeline_parallel": later("Pipeline (stages)"),
+    "data_parallel": later("Data (copies)"),
+    "expert_parallel": later("Expert (ways)"),
 }
 _KNOB_HELP = {
-    "tensor_parallel": "Tensor parallel: devices that share every layer. Each layer then ends in a sum over them.",
-    "pipeline_parallel": "Pipeline parallel: groups of layers on different devices, passed through one after the other.",
-    "data_parallel": "Data parallel: copies of the model that serve different sequences.",
-    "expert_parallel": "Expert parallel: devices over which the experts of a layer are spread.",
+    "tensor_parallel": later("Tensor parallel: devices that share every layer. Each layer then ends in a sum over them."),
+    "pipeline_parallel": later("Pipeline parallel: groups of layers on different devices, passed through one after the other."),
+    "data_parallel": later("Data parallel: copies of the model that serve different sequences."),
+    "expert_parallel": later("Expert parallel: devices over which the experts of a layer are spread."),
 }
+_PLAN_WORDS = {AUTO: later("Automatic"), MANUAL: later("Manual")}
+_ATTENTION_WORDS = {
+    AUTO: later("Auto"),
+    "yes": later("Yes: each device has its own sequences"),
+    "no": later("No: heads are divided"),
+}
+_FLAG_WORDS = {AUTO: later("Auto"), "yes": later("Yes"), "no": later("No")}
 _PLAN_FIELDS = (*KNOBS, *(extra.field for extra in DIVIDING))
 _PRESET_KEY = "preset"
 _MOST_TEXT = 200
@@ -50,13 +59,13 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
     with st.sidebar:
         st.html('<p class="rf-brand">roofline</p>')
         st.selectbox(
-            "Examples",
+            tr("Examples"),
             PRESETS,
             index=None,
             key=_PRESET_KEY,
-            format_func=lambda preset: preset.title,
-            placeholder="Start from a question…",
-            help="Each example sets every control. Back in the browser undoes it.",
+            format_func=lambda preset: tr(preset.title),
+            placeholder=tr("Start from a question…"),
+            help=tr("Each example sets every control. Back in the browser undoes it."),
             on_change=_apply_preset,
         )
         saved.draw()
@@ -64,8 +73,8 @@ def controls(scenario: Scenario, report: Report | None, problems: Problems) -> N
         _load(problems)
         _formats(scenario, report, problems)
         _plan(scenario, report, problems)
-        _extras("Serving", SERVING, scenario, problems)
-        _extras("Host and disk", PLACES, scenario, problems)
+        _extras(tr("Serving"), SERVING, scenario, problems)
+        _extras(tr("Host and disk"), PLACES, scenario, problems)
         _money(scenario, report, problems)
         _language()
 
@@ -97,76 +106,82 @@ def _problem(name: str, problems: Problems) -> None:
 
 def _machine(problems: Problems) -> None:
     models = (*choices.models(), *own("model"))
-    help_text = "Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model."
-    _list("model", "Model", models, choices.model_words, help_text, free=True)
+    help_text = tr("Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model.")
+    _list("model", tr("Model"), models, choices.model_words, help_text, free=True)
     _problem("model", problems)
     devices = (*choices.hardware(), *own("hardware"))
-    _list("hardware", "Hardware", devices, choices.hardware_words, "One device; how many comes next.", free=True)
+    _list("hardware", tr("Hardware"), devices, choices.hardware_words, tr("One device; how many comes next."), free=True)
     _problem("hardware", problems)
     own_device.form()
     left, right = st.columns(2)
     with left:
-        _number("devices", "Devices", "How many of them, all paid for.")
+        _number("devices", tr("Devices"), tr("How many of them, all paid for."))
     with right:
-        words = choices.engine_words
-        _list("engine", "Engine", choices.engines(), words, "Software whose measured efficiency the expected numbers use.")
+        help_engine = tr("Software whose measured efficiency the expected numbers use.")
+        _list("engine", tr("Engine"), choices.engines(), choices.engine_words, help_engine)
     _problem("devices", problems)
     _problem("engine", problems)
 
 
 def _load(problems: Problems) -> None:
     st.segmented_control(
-        "Load",
+        tr("Load"),
         LOADS,
         required=True,
         key=key("load"),
-        format_func=_LOAD_WORDS.__getitem__,
-        help="How many sequences decode at once over the whole system: given, found from a request rate, or the most that fit.",
+        format_func=lambda load: tr(_LOAD_WORDS[load]),
+        help=tr(
+            "How many sequences decode at once over the whole system: given, found from a request rate, or the most that fit."
+        ),
         width="stretch",
         wrap=False,
     )
     load = st.session_state[key("load")]
     if load == "batch":
-        _number("batch", "Batch (sequences at once)", "Sequences decoding at the same time over the whole system.", coarse=True)
+        help_batch = tr("Sequences decoding at the same time over the whole system.")
+        _number("batch", tr("Batch (sequences at once)"), help_batch, coarse=True)
         _problem("batch", problems)
     elif load == "rate":
-        _decimal("request_rate", "Requests per second", "Requests that arrive each second; the batch follows from it.", 1.0)
+        help_rate = tr("Requests that arrive each second; the batch follows from it.")
+        _decimal("request_rate", tr("Requests per second"), help_rate, 1.0)
         _problem("request_rate", problems)
     left, right = st.columns(2)
     with left:
-        _number("input_tokens", "Prompt (tokens)", "Tokens read before the first answer token.")
+        _number("input_tokens", tr("Prompt (tokens)"), tr("Tokens read before the first answer token."))
     with right:
-        _number("output_tokens", "Output (tokens)", "Tokens generated per request.")
+        _number("output_tokens", tr("Output (tokens)"), tr("Tokens generated per request."))
     _problem("input_tokens", problems)
     _problem("output_tokens", problems)
 
 
 def _formats(scenario: Scenario, report: Report | None, problems: Problems) -> None:
-    used = [getattr(scenario, name) or "auto" for name in FORMATS]
+    used = [getattr(scenario, name) or tr("auto") for name in FORMATS]
     if report is not None:
-        used = [report.formats.weights_id or scenario.weights or "as stored", report.formats.activations, report.formats.kv_cache]
-    with st.expander(f"Formats: {' / '.join(used)}", key="formats", expanded=any(name in problems for name in FORMATS)):
+        weights = report.formats.weights_id or scenario.weights or tr("as stored")
+        used = [weights, report.formats.activations, report.formats.kv_cache]
+    title = tr("Formats: {used}", used=" / ".join(used))
+    with st.expander(title, key="formats", expanded=any(name in problems for name in FORMATS)):
         for name in FORMATS:
-            _list(name, _FORMAT_LABELS[name], choices.formats(name), partial(choices.format_words, role=name), _FORMAT_HELP[name])
+            words = partial(choices.format_words, role=name)
+            _list(name, tr(_FORMAT_LABELS[name]), choices.formats(name), words, tr(_FORMAT_HELP[name]))
             _problem(name, problems)
 
 
 def _plan(scenario: Scenario, report: Report | None, problems: Problems) -> None:
-    used = "" if report is None else f" {_plan_words(report)}"
-    asked = "manual" if st.session_state[key("plan")] == MANUAL else "auto"
-    with st.expander(
-        f"Plan: {asked}{used}", key="plan_open", expanded="plan" in problems or any(k in problems for k in _PLAN_FIELDS)
-    ):
+    manual = st.session_state[key("plan")] == MANUAL
+    used = [tr("manual") if manual else tr("auto"), *([] if report is None else [_plan_words(report)])]
+    title = tr("Plan: {used}", used=" ".join(used))
+    with st.expander(title, key="plan_open", expanded="plan" in problems or any(k in problems for k in _PLAN_FIELDS)):
         st.segmented_control(
-            "How devices share the model",
+            tr("How devices share the model"),
             (AUTO, MANUAL),
             required=True,
             key=key("plan"),
-            format_func={AUTO: "Automatic", MANUAL: "Manual"}.__getitem__,
-            help="Automatic tries every legal plan and takes the one with the highest expected output.",
+            format_func=lambda plan: tr(_PLAN_WORDS[plan]),
+            help=tr("Automatic tries every legal plan and takes the one with the highest expected output."),
             width="stretch",
         )
-        if asked == "manual":
+        if manual:
             _knobs(problems)
         if report is not None:
             st.html(f'<p class="rf-note">{esc(report.plan.why)}</p>')
@@ -177,15 +192,15 @@ def _knobs(problems: Problems) -> None:
     columns = [*st.columns(2), *st.columns(2)]
     for name, column in zip(KNOBS, columns, strict=True):
         with column:
-            _number(name, _KNOB_LABELS[name], f"{_KNOB_HELP[name]} Empty: chosen for you.", optional=True)
+            _number(name, tr(_KNOB_LABELS[name]), f"{tr(_KNOB_HELP[name])} {tr('Empty: chosen for you.')}", optional=True)
     for name in KNOBS:
         _problem(name, problems)
     st.selectbox(
-        "Attention in data parallel",
-        (AUTO, "yes", "no"),
+        tr("Attention in data parallel"),
+        tuple(_ATTENTION_WORDS),
         key=key("attention_data_parallel"),
-        format_func={AUTO: "Auto", "yes": "Yes: each device has its own sequences", "no": "No: heads are divided"}.__getitem__,
-        help="Whether attention is copied to every device, each with its own sequences, while experts stay spread.",
+        format_func=lambda choice: tr(_ATTENTION_WORDS[choice]),
+        help=tr("Whether attention is copied to every device, each with its own sequences, while experts stay spread."),
     )
     _extra_controls(DIVIDING, problems)
 
@@ -195,23 +210,23 @@ def _plan_words(report: Report) -> str:
     parts = {"TP": plan.tensor_parallel, "PP": plan.pipeline_parallel, "DP": plan.data_parallel, "EP": plan.expert_parallel}
     parts["CP"] = plan.context_parallel
     shown = [f"{name} {ways}" for name, ways in parts.items() if ways > 1]
-    return " · ".join(shown) or "one device"
+    return " · ".join(shown) or tr("one device")
 
 
 def _money(scenario: Scenario, report: Report | None, problems: Problems) -> None:
     per_hour = None if report is None else report.cost.usd_per_device_hour
-    price = "no price known" if per_hour is None else f"{sig(per_hour)} USD per device-hour"
+    price = tr("no price known") if per_hour is None else tr("{price} USD per device-hour", price=sig(per_hour))
     names = ("usd_per_device_hour", "utilisation", *(extra.field for extra in OWNING))
     device = load_box(scenario.hardware)
     if device.configurable_memory:
-        help_memory = "Memory bought with one device. Empty: the most it takes."
-        _decimal("memory_gib", "Memory fitted (GiB per device)", help_memory, 8.0, optional=True)
+        help_memory = tr("Memory bought with one device. Empty: the most it takes.")
+        _decimal("memory_gib", tr("Memory fitted (GiB per device)"), help_memory, 8.0, optional=True)
         _problem("memory_gib", problems)
-    with st.expander(f"Price: {price}", key="price_open", expanded=any(name in problems for name in names)):
-        help_price = "Your price. Empty: median of dated quotes, or the cost of owning one."
-        _decimal("usd_per_device_hour", "Price (USD per device and hour)", help_price, 0.1, optional=True)
+    with st.expander(tr("Price: {price}", price=price), key="price_open", expanded=any(name in problems for name in names)):
+        help_price = tr("Your price. Empty: median of dated quotes, or the cost of owning one.")
+        _decimal("usd_per_device_hour", tr("Price (USD per device and hour)"), help_price, 0.1, optional=True)
         _problem("usd_per_device_hour", problems)
-        _decimal("utilisation", "Utilisation (% of the time)", "Share of the paid time in which tokens are sold.", 5.0)
+        _decimal("utilisation", tr("Utilisation (% of the time)"), tr("Share of the paid time in which tokens are sold."), 5.0)
         _problem("utilisation", problems)
         _extra_controls(OWNING, problems)
         if report is not None:
@@ -220,7 +235,7 @@ def _money(scenario: Scenario, report: Report | None, problems: Problems) -> Non
 
 def _extras(title: str, extras: Sequence[Extra], scenario: Scenario, problems: Problems) -> None:
     """Controls that most questions leave alone; the title names those in use."""
-    used = [extra.label.partition(" (")[0] for extra in extras if getattr(scenario, extra.field) != extra.unset]
+    used = [tr(extra.label).partition(" (")[0] for extra in extras if getattr(scenario, extra.field) != extra.unset]
     title = f"{title}: {', '.join(used)}" if used else title
     with st.expander(title, key=f"{extras[0].field}_open", expanded=any(extra.field in problems for extra in extras)):
         _extra_controls(extras, problems)
@@ -228,15 +243,16 @@ def _extras(title: str, extras: Sequence[Extra], scenario: Scenario, problems: P
 
 def _extra_controls(extras: Sequence[Extra], problems: Problems) -> None:
     for extra in extras:
+        label, help_text = tr(extra.label), tr(extra.help)
         if extra.kind == "text":
-            st.text_input(extra.label, key=key(extra.field), help=extra.help, placeholder="none", max_chars=_MOST_TEXT)
+            st.text_input(label, key=key(extra.field), help=help_text, placeholder=tr("none"), max_chars=_MOST_TEXT)
         elif extra.kind == "flag":
-            words = {AUTO: "Auto", "yes": "Yes", "no": "No"}
-            st.selectbox(extra.label, tuple(words), key=key(extra.field), format_func=words.__getitem__, help=extra.help)
+            words = {flag: tr(word) for flag, word in _FLAG_WORDS.items()}
+            st.selectbox(label, tuple(words), key=key(extra.field), format_func=words.__getitem__, help=help_text)
         elif extra.kind == "whole":
-            _number(extra.field, extra.label, extra.help, optional=True)
+            _number(extra.field, label, help_text, optional=True)
         else:
-            _decimal(extra.field, extra.label, extra.help, extra.step, optional=True)
+            _decimal(extra.field, label, help_text, extra.step, optional=True)
         _problem(extra.field, problems)
 
 
@@ -260,7 +276,7 @@ def _number(name: str, label: str, help_text: str, *, optional: bool = False, co
     value: int = st.session_state[key(name)] or 0
     step = 1 << max(0, value.bit_length() - 2) if coarse and value > 0 else 1
     if optional:
-        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder="auto")
+        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder=tr("auto"))
     else:
         st.number_input(label, step=step, key=key(name), help=help_text)
 
@@ -270,6 +286,6 @@ def _decimal(name: str, label: str, help_text: str, step: float, *, optional: bo
     if value is not None:
         st.session_state[key(name)] = float(value)
     if optional:
-        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder="auto", format="%g")
+        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder=tr("auto"), format="%g")
     else:
         st.number_input(label, step=step, key=key(name), help=help_text, format="%g")

@@ -13,6 +13,7 @@ from roofline import link
 from roofline.answers.evaluate import evaluate
 from roofline.answers.explain import explain
 from roofline.answers.presets import PRESETS
+from roofline.dashboard import details, quantities
 from roofline.dashboard.cards import explanation_html
 from roofline.dashboard.choices import known
 from roofline.dashboard.details import operator_detail, picked, source_html
@@ -20,6 +21,7 @@ from roofline.dashboard.extras import EXTRAS
 from roofline.dashboard.fields import asked, control_values
 from roofline.dashboard.text import Markup, table
 from roofline.figures.words import sig
+from roofline.language import told_in, tr
 from roofline.specs.scenario import Scenario
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -258,6 +260,32 @@ def test_every_tab_opens_by_its_link(tab) -> None:
     app = opened(tab=tab)
     assert not app.exception
     assert address(app).get("tab", "Time by operator") == tab
+
+
+@pytest.mark.parametrize("language", ["ko", "id"])
+def test_a_tab_is_linked_by_the_same_name_in_every_language(language) -> None:
+    app = opened(tab="Memory", lang=language)
+    assert not app.exception
+    assert address(app)["tab"] == "Memory"
+    with told_in(language):
+        assert [tab.label for tab in app.tabs] == [tr(name) for name in details._TABS]
+        assert app.session_state["tab_label"] == tr("Memory")
+
+
+@pytest.mark.parametrize("language", ["ko", "id"])
+def test_labels_keep_their_unit_apart_in_every_language(language) -> None:
+    found = [value if isinstance(value, tuple) else (value,) for value in vars(quantities).values()]
+    numbers = [number for row in found for number in row if isinstance(number, quantities.Quantity)]
+    with told_in(language):
+        for label in (number.label for number in (*numbers, *EXTRAS)):
+            assert tr(label).count(" (") == label.count(" ("), label
+
+
+def test_a_file_of_operators_has_no_language() -> None:
+    rows = evaluate(DEFAULT).operators
+    english = details._operator_csv(rows)
+    with told_in("id"):
+        assert details._operator_csv(rows) == english
 
 
 def test_the_operator_table_holds_every_operator() -> None:

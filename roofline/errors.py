@@ -18,6 +18,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from roofline.language import later, tr
+
+_KINDS = {
+    "models": later("model"),
+    "hardware": later("hardware"),
+    "engines": later("engine"),
+    "formats": later("format"),
+    "hosts": later("host"),
+    "apis": later("api"),
+    "grids": later("grid"),
+    "formulas": later("formula"),
+    "questions": later("question"),
+    "catalogue": later("catalogue"),
+}
+"""One of each kind of id, as a word."""
+
 
 class RooflineError(Exception):
     """Anything this library raises on purpose; catch it to show its message to a person."""
@@ -34,10 +50,14 @@ class UnknownIdError(InputError):
         ids = list(known)
         self.nearest = nearest_ids(given, ids)
         shown = given if len(given) <= 60 else f"{given[:57]}..."
-        hint = f"nearest: {', '.join(self.nearest)}"
-        if not self.nearest:
-            hint = f"there are {', '.join(ids)}" if len(ids) <= 20 else f"list them with 'roofline catalog {kind}'"
-        super().__init__(f"no {kind.removesuffix('s')} called {shown!r}; {hint}{advice and f'; {advice}'}.")
+        hint = tr("nearest: {ids}", ids=", ".join(self.nearest))
+        if not self.nearest and len(ids) <= 20:
+            hint = tr("there are {ids}", ids=", ".join(ids))
+        elif not self.nearest:
+            hint = tr("list them with 'roofline catalog {kind}'", kind=kind)
+        one = tr(_KINDS.get(kind, kind.removesuffix("s")))
+        hints = hint + (advice and f"; {advice}")
+        super().__init__(tr("no {kind} called {given!r}; {hint}.", kind=one, given=shown, hint=hints))
 
 
 class MissingFactError(InputError):

@@ -13,6 +13,7 @@ from roofline.errors import InputError
 from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
 from roofline.formulas.memory import paged_tokens
+from roofline.language import tr
 from roofline.performance.ledger import state_bytes
 from roofline.performance.spans import held_tokens, visited_pairs
 from roofline.performance.weights import weight_bytes
@@ -194,7 +195,14 @@ def cache_counts(model: ModelSpec, *, kv_cache: str, context_tokens: float) -> C
     """Bytes one sequence keeps in a cache format, scales included."""
     cache_format = load_format(kv_cache)
     if "kv_cache" not in cache_format.roles:
-        raise InputError(f"{cache_format.id} is not a format for the cache; it is one for {', '.join(cache_format.roles)}.")
+        raise InputError(
+            tr(
+                "{format} is not a format for {role}; it is one for {roles}.",
+                format=cache_format.id,
+                role=tr("the cache"),
+                roles=", ".join(cache_format.roles),
+            )
+        )
     per_element = cache_format.bits_per_weight / BITS_PER_BYTE
     growing = uncapped = held = 0.0
     for n, attend in _attends(model):

@@ -8,6 +8,7 @@ from typing import Literal
 
 from roofline.catalog.formats import load_format
 from roofline.errors import InputError, MissingFactError
+from roofline.language import later, tr
 from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.formats import Dtype, NumberFormat
@@ -25,6 +26,8 @@ _NARROWER_TO_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
 }
 """Rates to fall back on, in order, before the 16-bit one, where a device lacks the unit."""
 
+_ROLES = {"weights": later("weights"), "activations": later("activations"), "kv_cache": later("the cache")}
+"""What a number format is for, as words."""
 _SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
 _WIDE_BITS = 16.0
 ASSUMED_SCALE_OUT_BYTES_PER_S = to_base(100, "Gbit/s")
@@ -110,8 +113,12 @@ def machine(scenario: Scenario, accelerator: Accelerator, engine: EngineProfile)
     if scenario.memory_gib is not None:
         if not accelerator.configurable_memory:
             raise InputError(
-                f"{accelerator.id} has fixed memory ({accelerator.memory.value:g} {accelerator.memory.unit}); "
-                "memory can be chosen for CPUs and Apple devices only."
+                tr(
+                    "{device} has fixed memory ({amount:g} {unit}); memory can be chosen for CPUs and Apple devices only.",
+                    device=accelerator.id,
+                    amount=accelerator.memory.value,
+                    unit=accelerator.memory.unit,
+                )
             )
         usable = to_base(scenario.memory_gib, "GiB") * accelerator.wired_frac
     tiers, notes = _tiers(accelerator, scenario.devices)
@@ -138,12 +145,17 @@ def _tiers(accelerator: Accelerator, devices: int) -> tuple[tuple[Tier, ...], tu
         rate = link.bandwidth.base
         reach = math.inf if kind == "scale-out" else float(link.n_devices)
         pair = link.pair.base if link.pair else rate
-        tiers.append(Tier(f"{link.name}, {with_prefix(rate, 'B/s')} per direction", reach, rate, pair, link.in_switch_reduction))
+        name = tr("{link}, {rate} per direction", link=link.name, rate=with_prefix(rate, "B/s"))
+        tiers.append(Tier(name, reach, rate, pair, link.in_switch_reduction))
     if reach == math.inf:
         return tuple(tiers), ()
     assumed = ASSUMED_SCALE_OUT_BYTES_PER_S
-    note = f"No network figure for {accelerator.id}: 100 Gbit/s per device assumed beyond {reach:g} device(s)."
-    tiers.append(Tier("network, assumed", math.inf, assumed, assumed, False))
+    note = tr(
+        "No network figure for {device}: 100 Gbit/s per device assumed beyond {reach:g} device(s).",
+        device=accelerator.id,
+        reach=reach,
+    )
+    tiers.append(Tier(tr("network, assumed"), math.inf, assumed, assumed, False))
     return tuple(tiers), (note,) if devices > reach else ()
 
 
@@ -153,8 +165,16 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
         if dtype in accelerator.peaks:
             return dtype
     raise MissingFactError(
-        f"{accelerator.id} has no published 16- or 32-bit peak; it has {', '.join(sorted(accelerator.peaks)) or 'none'}."
+        tr(
+            "{device} has no published 16- or 32-bit peak; it has {peaks}.",
+            device=accelerator.id,
+            peaks=_peaks(accelerator),
+        )
     )
+
+
+def _peaks(accelerator: Accelerator) -> str:
+    return ", ".join(sorted(accelerator.peaks)) or tr("none")
 
 
 def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine: EngineProfile | None = None) -> Rates:
@@ -171,7 +191,14 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
     gemm = _rate_dtype(activations, accelerator, notes)
     if weights.bits_per_weight >= activations.bits_per_weight * 1.5 and gemm != wide:
         gemm = wide
-        notes.append(f"Weights in {weights.id} are wider than activations in {activations.id}: products run at the {wide} rate.")
+        notes.append(
+            tr(
+                "Weights in {weights} are wider than activations in {activations}: products run at the {rate} rate.",
+                weights=weights.id,
+                activations=activations.id,
+                rate=wide,
+            )
+        )
     narrow_attention = cache.bits_per_weight <= activations.bits_per_weight and gemm in ("fp8", "fp4", "fp6")
     attention = gemm if narrow_attention and gemm == "fp8" else wide
     if gemm in _SIXTEEN_BIT:
@@ -181,7 +208,7 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
         gemm = wide = half
     return Rates(
         weights_id=stored.id if scenario.weights else None,
-        weights_label=stored.id if scenario.weights else f"as stored ({stored.id})",
+        weights_label=stored.id if scenario.weights else tr("as stored ({format})", format=stored.id),
         activations=activations,
         kv_cache=cache,
         gemm_dtype=gemm,
@@ -197,8 +224,14 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
 
 def _checked(number_format: NumberFormat, role: str) -> NumberFormat:
     if role not in number_format.roles:
-        words = {"weights": "weights", "activations": "activations", "kv_cache": "the cache"}
-        raise InputError(f"{number_format.id} is not a format for {words[role]}; it is one for {', '.join(number_format.roles)}.")
+        raise InputError(
+            tr(
+                "{format} is not a format for {role}; it is one for {roles}.",
+                format=number_format.id,
+                role=tr(_ROLES[role]),
+                roles=", ".join(number_format.roles),
+            )
+        )
     return number_format
 
 
@@ -221,8 +254,21 @@ def _rate_dtype(activations: NumberFormat, accelerator: Accelerator, notes: list
         return wanted
     for wider in (*_NARROWER_TO_WIDER[wanted], *_SIXTEEN_BIT):
         if wider in accelerator.peaks:
-            notes.append(f"{accelerator.id} has no {wanted} unit: products of {activations.id} run at the {wider} rate.")
+            notes.append(
+                tr(
+                    "{device} has no {wanted} unit: products of {activations} run at the {rate} rate.",
+                    device=accelerator.id,
+                    wanted=wanted,
+                    activations=activations.id,
+                    rate=wider,
+                )
+            )
             return wider
     raise MissingFactError(
-        f"{accelerator.id} has no published {wanted} peak; it has {', '.join(sorted(accelerator.peaks)) or 'none'}."
+        tr(
+            "{device} has no published {rate} peak; it has {peaks}.",
+            device=accelerator.id,
+            rate=wanted,
+            peaks=_peaks(accelerator),
+        )
     )

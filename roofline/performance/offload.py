@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roofline.errors import InputError
+from roofline.language import tr
 from roofline.performance.ledger import Load, ledger
 from roofline.performance.machine import Machine, Rates, Segment
 from roofline.performance.memory import Footprint, footprint
@@ -120,7 +121,12 @@ def _divided(structure: Structure, offload: Offload) -> tuple[Structure, Structu
     """What devices hold, and what lies aside."""
     if offload.kind == "experts":
         if structure.routing is None:
-            raise InputError(f"{structure.model.id} has no routed experts to keep on the host: offload its layers or its cache.")
+            raise InputError(
+                tr(
+                    "{model} has no routed experts to keep on the host: offload its layers or its cache.",
+                    model=structure.model.id,
+                )
+            )
         share = 1.0 if offload.amount is None else offload.amount
         return without_experts(structure, share), routed_experts_of(structure, share)
     if offload.kind == "cache":
@@ -130,7 +136,14 @@ def _divided(structure: Structure, offload: Offload) -> tuple[Structure, Structu
 
 def _refuse_more_layers(structure: Structure, given: float | None) -> None:
     if given is not None and given > structure.n_layers:
-        raise InputError(f"{given:g} layers are more than the {structure.n_layers:g} of {structure.model.id}.")
+        raise InputError(
+            tr(
+                "{given:g} layers are more than the {layers:g} of {model}.",
+                given=given,
+                layers=structure.n_layers,
+                model=structure.model.id,
+            )
+        )
 
 
 def _fastest_last(body: Structure, seats: tuple[Seat, ...], demand: Demand) -> tuple[Seat, ...]:
@@ -268,7 +281,7 @@ def _spilled(segment: Segment, rate: float, demand: Demand, is_own_host: bool) -
             }
         ),
     )
-    return (kept, Segment("disk", "disk", part, machine, segment.formats, part))
+    return (kept, Segment(tr("disk"), "disk", part, machine, segment.formats, part))
 
 
 def host_seat(cpu: Accelerator, sockets: int, engine: EngineProfile, formats: Rates, memory_bytes: float | None) -> Seat:
@@ -300,7 +313,7 @@ def host_seat(cpu: Accelerator, sockets: int, engine: EngineProfile, formats: Ra
         half_flops_per_s=sockets * formats.half_flops_per_s,
     )
     count = f"{sockets} x " if sockets > 1 else ""
-    return Seat(f"host ({count}{cpu.name})", machine, rates)
+    return Seat(tr("host ({cpu})", cpu=f"{count}{cpu.name}"), machine, rates)
 
 
 def _scaled(constant: Constant, factor: float) -> Constant:

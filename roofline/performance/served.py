@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from roofline.catalog.models import catalogue_model_id, load_model, model_ids
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import tr
 from roofline.performance.lora import with_adapters
 from roofline.performance.shortcuts import Draft, Shortcuts
 from roofline.performance.structure import Structure, structure
@@ -39,7 +40,10 @@ def draft_of(asked: Speculation, model: ModelSpec, weights: str | None) -> Draft
         return Draft(asked.n_tokens, asked.acceptance, structure(draft_model(asked.draft), weights))
     if not model.draft_parameters:
         raise InputError(
-            f"{model.id} has no multi-token-prediction module: draft with ngram, or with a smaller model of its vocabulary."
+            tr(
+                "{model} has no multi-token-prediction module: draft with ngram, or with a smaller model of its vocabulary.",
+                model=model.id,
+            )
         )
     return Draft(asked.n_tokens, asked.acceptance, structure(draft_module(model), weights), is_module=True)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.errors import PlanError
+from roofline.language import tr
 from roofline.performance.structure import Division, Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.scenario import Scenario
@@ -170,8 +171,11 @@ def candidates(structure: Structure, request: Request) -> Shard:
     ]
     if not rows:
         raise PlanError(
-            f"no plan for {request.devices} devices has these ways: tensor x pipeline x data x context must not exceed the "
-            "devices, and expert-parallel ways must divide both the experts and tensor x data x context."
+            tr(
+                "no plan for {devices} devices has these ways: tensor x pipeline x data x context must not exceed the devices, "
+                "and expert-parallel ways must divide both the experts and tensor x data x context.",
+                devices=request.devices,
+            )
         )
     tensor, pipeline, data, expert, attention_data = np.array(rows, dtype=np.float64).T
     return Shard(tensor, pipeline, data, expert, attention_data, request.expert_skew, request.context, request.two_batch)
@@ -206,25 +210,47 @@ def legal_tensor_ways(structure: Structure, most: int) -> tuple[int, ...]:
 def _refuse_impossible(structure: Structure, request: Request) -> None:
     t, p, e = request.tensor, request.pipeline, request.expert
     if not request.splits_tensors and max(t or 1, e or 1, request.context) > 1:
-        raise PlanError("this engine gives whole layers to each device: choose pipeline parallelism, or the engine 'serving'.")
+        raise PlanError(
+            tr("this engine gives whole layers to each device: choose pipeline parallelism, or the engine 'serving'.")
+        )
     if t is not None:
         legal = legal_tensor_ways(structure, max(t, 64))
         if t not in legal:
             shown = ", ".join(str(x) for x in legal if x <= 64)
-            raise PlanError(f"tensor parallelism {t} does not divide the heads of {structure.model.id}; legal: {shown}.")
+            raise PlanError(
+                tr(
+                    "tensor parallelism {ways} does not divide the heads of {model}; legal: {legal}.",
+                    ways=t,
+                    model=structure.model.id,
+                    legal=shown,
+                )
+            )
     if p is not None and p > structure.n_layers:
-        raise PlanError(f"{p} pipeline stages exceed the {structure.n_layers} layers of {structure.model.id}.")
+        raise PlanError(
+            tr(
+                "{stages} pipeline stages exceed the {layers} layers of {model}.",
+                stages=p,
+                layers=structure.n_layers,
+                model=structure.model.id,
+            )
+        )
     if e is not None and e > 1 and structure.routing is None:
-        raise PlanError(f"{structure.model.id} has no experts to spread: leave expert parallelism out.")
+        raise PlanError(tr("{model} has no experts to spread: leave expert parallelism out.", model=structure.model.id))
     if e is not None and structure.routing is not None and _copied_frac(structure.routing.n_experts, e) > MOST_COPIED_FRAC:
         n = structure.routing.n_experts
         shown = ", ".join(str(x) for x in _divisors(n)[:12])
         raise PlanError(
-            f"{n} experts do not divide over {e} devices, even with one in eight held twice; expert parallelism can be {shown}."
+            tr(
+                "{n} experts do not divide over {devices} devices, even with one in eight held twice; "
+                "expert parallelism can be {legal}.",
+                n=n,
+                devices=e,
+                legal=shown,
+            )
         )
     product = (t or 1) * (p or 1) * (request.data or 1) * request.context
     if product > request.devices:
-        raise PlanError(f"the plan needs {product} devices but there are {request.devices}.")
+        raise PlanError(tr("the plan needs {needed} devices but there are {devices}.", needed=product, devices=request.devices))
 
 
 def _copied_frac(n_experts: int, ways: int) -> float:
@@ -235,9 +261,14 @@ def _copied_frac(n_experts: int, ways: int) -> float:
 def _refuse_meaningless(structure: Structure, request: Request) -> None:
     """What a model has nothing to do it with."""
     if request.expert_skew > 1.0 and structure.routing is None:
-        raise PlanError(f"{structure.model.id} has no experts whose load could be skewed: leave the skew at 1.")
+        raise PlanError(tr("{model} has no experts whose load could be skewed: leave the skew at 1.", model=structure.model.id))
     if request.context > 1 and structure.recurrences:
-        raise PlanError(f"{structure.model.id} has layers whose state runs along the sequence: context parallelism must be 1.")
+        raise PlanError(
+            tr(
+                "{model} has layers whose state runs along the sequence: context parallelism must be 1.",
+                model=structure.model.id,
+            )
+        )
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_serializer, model_validator
 
+from roofline.language import tr
 from roofline.specs.base import Frozen, printable
 
 _FORM = re.compile(r"(\d{1,6})\s*[x×*]\s*(\d{1,6})")
@@ -29,7 +30,9 @@ class Adapters(Frozen):
             return value
         found = _FORM.fullmatch(value.strip())
         if found is None:
-            raise ValueError(f"'{printable(value, 40)}' are no adapters: write how many and their rank, such as 8x16")
+            raise ValueError(
+                tr("'{given}' are no adapters: write how many and their rank, such as 8x16", given=printable(value, 40))
+            )
         return {"count": int(found[1]), "rank": int(found[2])}
 
     @model_serializer

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.language import tr
+
 OffloadKind = Literal["none", "layers", "experts", "cache", "auto"]
 _KINDS: dict[str, OffloadKind] = {"none": "none", "layers": "layers", "experts": "experts", "cache": "cache", "auto": "auto"}
 
@@ -29,13 +31,15 @@ def parsed_offload(text: str) -> Offload:
     name, colon, amount = text.strip().lower().partition(":")
     kind = _KINDS.get(name)
     if kind is None or (colon and kind not in ("layers", "experts")):
-        raise ValueError(f"offload is {text!r}; it can be none, layers, layers:N, experts, experts:SHARE, cache or auto")
+        raise ValueError(
+            tr("offload is {given!r}; it can be none, layers, layers:N, experts, experts:SHARE, cache or auto", given=text)
+        )
     if not colon:
         return Offload(kind)
     pattern = r"\d{1,6}" if kind == "layers" else r"\d(\.\d{1,9})?|\.\d{1,9}"
     number = float(amount) if re.fullmatch(pattern, amount) else math.nan
     if kind == "layers" and math.isnan(number):
-        raise ValueError(f"offload is {text!r}; layers takes a whole number of layers, such as layers:20")
+        raise ValueError(tr("offload is {given!r}; layers takes a whole number of layers, such as layers:20", given=text))
     if kind == "experts" and not 0.0 <= number <= 1.0:
-        raise ValueError(f"offload is {text!r}; experts takes a share from 0 to 1, such as experts:0.5")
+        raise ValueError(tr("offload is {given!r}; experts takes a share from 0 to 1, such as experts:0.5", given=text))
     return Offload(kind, number) if number > 0.0 else Offload("none")

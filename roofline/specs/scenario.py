@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from roofline.language import tr
 from roofline.specs.lora import Adapters
 from roofline.specs.offload import parsed_offload
 from roofline.specs.ownership import Ownership
@@ -154,7 +155,13 @@ class Scenario(Question):
         if count is None:
             return values
         if values.get("devices", count) not in (count, str(count)):
-            raise ValueError(f"hardware says {count} devices and devices says {values['devices']}: give one of them")
+            raise ValueError(
+                tr(
+                    "hardware says {count} devices and devices says {devices}: give one of them",
+                    count=count,
+                    devices=str(values["devices"]),
+                )
+            )
         return {**values, "hardware": hardware, "devices": count}
 
     @field_validator("prefill_devices", mode="before")
@@ -172,11 +179,11 @@ class Scenario(Question):
     @model_validator(mode="after")
     def _one_load(self) -> Scenario:
         if self.batch is not None and self.request_rate is not None:
-            raise ValueError("give a batch or a request rate, not both")
+            raise ValueError(tr("give a batch or a request rate, not both"))
         return self
 
     @model_validator(mode="after")
     def _one_price(self) -> Scenario:
         if self.usd_per_device_hour is not None and self.ownership is not None:
-            raise ValueError("give a price per device hour or ownership, not both")
+            raise ValueError(tr("give a price per device hour or ownership, not both"))
         return self

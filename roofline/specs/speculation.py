@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_serializer, model_validator
 
+from roofline.language import tr
 from roofline.specs.base import Frozen, printable
 
 MODULE = "mtp"
@@ -36,8 +37,11 @@ class Speculation(Frozen):
         found = _FORM.fullmatch(value.strip())
         if found is None:
             raise ValueError(
-                f"'{printable(value, 40)}' is not a draft: write who drafts, how many tokens and the share accepted, "
-                "such as mtp:1@0.85, ngram:4@0.5 or llama-3.2-1b:4@0.7"
+                tr(
+                    "'{given}' is not a draft: write who drafts, how many tokens and the share accepted, "
+                    "such as mtp:1@0.85, ngram:4@0.5 or llama-3.2-1b:4@0.7",
+                    given=printable(value, 40),
+                )
             )
         return {"draft": found[1], "n_tokens": int(found[2]), "acceptance": float(found[3])}
 

@@ -9,6 +9,7 @@ from roofline.answers.pricing import DevicePrice, chosen_price, market_price
 from roofline.catalog.boxes import box_devices, has_host_memory, host_cpu
 from roofline.catalog.engines import base_engine, engine_profiles, load_engine
 from roofline.errors import InputError, PlanError
+from roofline.language import later, tr
 from roofline.performance.machine import machine, rates
 from roofline.performance.offload import Box, Demand, Seat, host_seat, segments
 from roofline.performance.serving import mean_context_tokens
@@ -27,6 +28,12 @@ MOST_SEATS = 64
 """Devices in series: beyond a box or two nobody chains them."""
 SERIES = Request(1, None, None, None, None, None, splits_tensors=False)
 """The plan of machines in series: whole layers in turn."""
+_KEPT: dict[OffloadKind, str] = {
+    "layers": later("keeps whole layers on devices"),
+    "experts": later("keeps experts on devices"),
+    "cache": later("keeps the cache on devices"),
+}
+"""What an engine does that cannot offload so."""
 WIDTHS = ("tensor_parallel", "expert_parallel", "data_parallel", "attention_data_parallel")
 
 
@@ -55,20 +62,23 @@ def engine_of(scenario: Scenario, device: Accelerator) -> tuple[str, tuple[str, 
         return scenario.engine, ()
     able = next(p for p in engine_profiles() if not _lacks(p, kind, is_mixed(scenario.hardware)))
     if scenario.engine != "auto":
-        raise InputError(f"{base.name} {lacks}: choose the engine {able.id}, or leave the engine open.")
-    return able.id, (f"{base.name} {lacks}: {able.name} is taken instead.",)
+        raise InputError(
+            tr(
+                "{engine} {lacks}: choose the engine {able}, or leave the engine open.",
+                engine=base.name,
+                lacks=lacks,
+                able=able.id,
+            )
+        )
+    return able.id, (tr("{engine} {lacks}: {able} is taken instead.", engine=base.name, lacks=lacks, able=able.name),)
 
 
 def _lacks(profile: EngineProfile, kind: OffloadKind, mixed: bool) -> str:
     """What an engine cannot do of what is asked, in words; empty where it can."""
     if mixed and profile.kind != "llama.cpp" and not profile.is_ideal:
-        return "does not divide a model over devices of different kinds"
-    if kind in ("layers", "experts", "cache") and kind not in profile.offloads:
-        return {
-            "layers": "keeps whole layers on devices",
-            "experts": "keeps experts on devices",
-            "cache": "keeps the cache on devices",
-        }[kind]
+        return tr("does not divide a model over devices of different kinds")
+    if kind in _KEPT and kind not in profile.offloads:
+        return tr(_KEPT[kind])
     return ""
 
 
@@ -86,13 +96,15 @@ def box_of(scenario: Scenario, model: ModelSpec, engine: str) -> Box | None:
     devices, offload = box_devices(scenario.hardware), parsed_offload(scenario.offload)
     devices = devices if is_mixed(scenario.hardware) else ((scenario.devices, devices[0][1]),)
     if sum(count for count, _ in devices) > MOST_SEATS:
-        raise InputError(f"offloading and mixed devices are answered for at most {MOST_SEATS} devices in one box.")
+        raise InputError(tr("offloading and mixed devices are answered for at most {most} devices in one box.", most=MOST_SEATS))
     offload = Offload("none") if offload.kind == "auto" else offload
     host = None
     if offload.kind != "none":
         host = _host(scenario, model, tuple(device for _, device in devices), engine)
     elif spills(scenario) and any(has_host_memory(device) for _, device in devices):
-        raise InputError("a disk serves weights that host memory should hold: choose what to offload, such as --offload layers.")
+        raise InputError(
+            tr("a disk serves weights that host memory should hold: choose what to offload, such as --offload layers.")
+        )
     disk = None if scenario.disk_gb_per_s is None else to_base(scenario.disk_gb_per_s, "GB/s")
     return Box(_seats(scenario, model, devices, engine), host, offload, disk)
 
@@ -100,11 +112,15 @@ def box_of(scenario: Scenario, model: ModelSpec, engine: str) -> Box | None:
 def _refuse_widths(scenario: Scenario) -> None:
     asked = [name for name in WIDTHS if (getattr(scenario, name) or 1) > 1 or getattr(scenario, name) is True]
     if asked or scenario.pipeline_parallel not in (None, scenario.devices):
-        raise PlanError("offloaded layers and mixed devices work in series, whole layers in turn: leave the parallel ways open.")
+        raise PlanError(
+            tr("offloaded layers and mixed devices work in series, whole layers in turn: leave the parallel ways open.")
+        )
     if scenario.context_parallel > 1 or scenario.prefill_devices is not None or scenario.two_batch_overlap:
         raise PlanError(
-            "offloaded layers and mixed devices work in series: leave context parallelism, prefill devices and two-batch "
-            "overlap out."
+            tr(
+                "offloaded layers and mixed devices work in series: leave context parallelism, prefill devices and two-batch "
+                "overlap out."
+            )
         )
 
 
@@ -114,7 +130,7 @@ def _seats(scenario: Scenario, model: ModelSpec, devices: tuple[tuple[int, Accel
         profile = load_engine(engine, device)
         alone = scenario.model_copy(update={"devices": 1})
         one, formats = machine(alone, device, profile), rates(scenario, model, device, profile)
-        names = [device.name] if count == 1 else [f"{device.name}, number {n + 1}" for n in range(count)]
+        names = [device.name] if count == 1 else [tr("{device}, number {n}", device=device.name, n=n + 1) for n in range(count)]
         found += [Seat(name, one, formats) for name in names]
     return tuple(found)
 
@@ -122,7 +138,12 @@ def _seats(scenario: Scenario, model: ModelSpec, devices: tuple[tuple[int, Accel
 def _host(scenario: Scenario, model: ModelSpec, devices: tuple[Accelerator, ...], engine: str) -> Seat:
     for device in devices:
         if not has_host_memory(device):
-            raise InputError(f"{device.id} has no host memory beside its own in the catalogue: all of the model must fit on it.")
+            raise InputError(
+                tr(
+                    "{device} has no host memory beside its own in the catalogue: all of the model must fit on it.",
+                    device=device.id,
+                )
+            )
     sockets, cpu = host_cpu(scenario.host, devices[0])
     profile = load_engine(load_engine(engine, devices[0]).host_engine, cpu)
     formats = rates(scenario.model_copy(update={"activations": None}), model, cpu, profile)
@@ -156,5 +177,8 @@ def box_price(scenario: Scenario, accelerator: Accelerator) -> DevicePrice:
         if price.usd_per_h is None:
             return price
         total += count * price.usd_per_h
-    basis = "; ".join(f"{count} x {device.id} at {price.usd_per_h:.3g} USD/h ({price.basis})" for count, device, price in prices)
-    return DevicePrice(total / sum(count for count, _, _ in prices), f"mean of the box: {basis}")
+    basis = "; ".join(
+        tr("{n} x {device} at {usd:.3g} USD/h ({basis})", n=count, device=device.id, usd=price.usd_per_h, basis=price.basis)
+        for count, device, price in prices
+    )
+    return DevicePrice(total / sum(count for count, _, _ in prices), tr("mean of the box: {basis}", basis=basis))

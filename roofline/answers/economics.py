@@ -13,6 +13,7 @@ from roofline.answers.report import Cost, Times, TokenCost
 from roofline.answers.speeds import Speeds
 from roofline.formulas.cost import blended_usd_per_token, rental_usd_per_token
 from roofline.formulas.profit import revenue_usd
+from roofline.language import tr
 from roofline.performance.prefix import PromptParts
 from roofline.specs.hardware import Accelerator
 from roofline.specs.scenario import Scenario
@@ -22,7 +23,7 @@ from roofline.units import PER_MILLION, Floats
 def device_price(scenario: Scenario, market: DevicePrice) -> DevicePrice:
     """Your price, else the market's."""
     if scenario.usd_per_device_hour is not None:
-        return DevicePrice(scenario.usd_per_device_hour, "your price")
+        return DevicePrice(scenario.usd_per_device_hour, tr("your price"))
     return market
 
 

@@ -9,6 +9,7 @@ from roofline.catalog.grids import Grid, load_grid
 from roofline.catalog.ownership import Owned, owned
 from roofline.formulas.energy import carbon_g_per_token, energy_j_per_token, mean_power_w
 from roofline.formulas.ownership import n_devices_in_power
+from roofline.language import localised, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -59,7 +60,8 @@ def energy(scenario: Scenario, accelerator: Accelerator, seconds: DeviceSeconds,
     grid = load_grid(scenario.grid)
     found = owned(scenario.ownership or Ownership(), accelerator, scenario.grid)
     if found.power_w is None or not isfinite(seconds.output_s):
-        reason = "the load does not fit" if found.power_w else f"the power of {accelerator.id} is not known"
+        unknown = tr("the power of {device} is not known", device=accelerator.id)
+        reason = tr("the load does not fit") if found.power_w else unknown
         return Energy(None, None, None, None, None, grid.id, reason)
     inputs, cached = (_joules(found, taken, work.prefill_load_frac) for taken in (seconds.input_s, seconds.cached_s))
     outputs = _joules(found, seconds.output_s, work.decode_load_frac)
@@ -108,12 +110,17 @@ def _grams(grid: Grid, joules: float) -> float | None:
 
 def _basis(found: Owned, grid: Grid, chosen: bool, work: Work) -> str:
     rated = found.power_w.value if found.power_w else 0.0
-    drawn = (
-        f"{rated:,.0f} W rated, {found.idle_frac.value:.0%} idle and the rest in proportion to the load "
-        f"({min(1.0, work.decode_load_frac):.0%} in decode), {found.host_w.value:,.0f} W of the server, PUE {found.pue.value:g}"
+    drawn = tr(
+        "{rated:,.0f} W rated, {idle:.0%} idle and the rest in proportion to the load "
+        "({load:.0%} in decode), {server:,.0f} W of the server, PUE {pue:g}",
+        rated=rated,
+        idle=found.idle_frac.value,
+        load=min(1.0, work.decode_load_frac),
+        server=found.host_w.value,
+        pue=found.pue.value,
     )
     carbon = grid.carbon_g_per_kwh
     if carbon is None:
-        return f"{drawn}; the carbon intensity of {grid.name} is not known"
-    place = grid.name if chosen else f"{grid.name}, as no grid is chosen"
-    return f"{drawn}; {carbon.value:g} g/kWh ({place}, {carbon.date}, {carbon.source})"
+        return f"{drawn}; {tr('the carbon intensity of {grid} is not known', grid=grid.name)}"
+    place = grid.name if chosen else tr("{grid}, as no grid is chosen", grid=grid.name)
+    return f"{drawn}; {localised(f'{carbon.value:g}')} g/kWh ({place}, {carbon.date}, {carbon.source})"

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from roofline.answers.report import Explanation, Input, OperatorRow, Phase, Report
+from roofline.answers.report import BOUND_NAMES, Explanation, Input, OperatorRow, Phase, Report
+from roofline.answers.wording import FACT_KINDS, LINK_KINDS
 from roofline.catalog.boxes import load_box
 from roofline.catalog.formats import load_format
 from roofline.catalog.hardware import sources
 from roofline.catalog.models import load_model
 from roofline.formulas.experts import distinct_experts
+from roofline.language import later, localised, tr
 from roofline.specs.hardware import Accelerator, Fact, Price
 from roofline.specs.model import Attend, ModelSpec, Tensor
 from roofline.units import duration, memory_size, significant, with_prefix
 
 _LEAST_SHARE = 0.001
 """Operators that take less of a step are summed up in its total only."""
-_PHASE_TITLES: dict[Phase, str] = {"decode": "One decode step", "prefill": "One prefill step"}
-_WAITING = ("time per layer, s", "time per step, s", "time per sequence and step, s", "latency of a collective, s")
+_PHASE_TITLES: dict[Phase, str] = {"decode": later("One decode step"), "prefill": later("One prefill step")}
+_WAITING = (
+    later("time per layer, s"),
+    later("time per step, s"),
+    later("time per sequence and step, s"),
+    later("latency of a collective, s"),
+)
 _ROUTED = "experts/"
 _ROOFLINE = "S. Williams, A. Waterman, D. Patterson, Roofline, Commun. ACM 52(4), 2009"
 
@@ -30,13 +37,20 @@ def step_grounds(report: Report, phase: Phase) -> Explanation:
     between = max(0.0, total - sum(row.expected_s for row in rows))
     model, device = load_model(report.scenario.model), load_box(report.scenario.hardware)
     shown = [row for row in rows if row.expected_s >= _LEAST_SHARE * total]
+    names = [tr(name) for name in _WAITING]
     return Explanation(
-        title=_PHASE_TITLES[phase],
+        title=tr(_PHASE_TITLES[phase]),
         value=duration(total),
-        equation="sum over operators + launches, gaps and scheduling",
-        substituted=f"{duration(total - between)} in {len(rows)} operators + {duration(between)} between = {duration(total)}",
-        inputs=tuple(Input(a.name, a.value, a.basis) for a in report.assumptions if a.name in _WAITING),
-        citation="ledger of the step; constants of the engine profile",
+        equation=tr("sum over operators + launches, gaps and scheduling"),
+        substituted=tr(
+            "{busy} in {n} operators + {between} between = {total}",
+            busy=duration(total - between),
+            n=len(rows),
+            between=duration(between),
+            total=duration(total),
+        ),
+        inputs=tuple(Input(a.name, a.value, a.basis) for a in report.assumptions if a.name in names),
+        citation=tr("ledger of the step; constants of the engine profile"),
         parts=tuple(_operator(report, row, model, device) for row in shown),
     )
 
@@ -52,15 +66,19 @@ def _operator(report: Report, row: OperatorRow, model: ModelSpec, device: Accele
     return Explanation(
         title=row.name.replace("/", ": ").replace("_", " "),
         value=duration(row.expected_s),
-        equation="at least max(work / peak, bytes / bandwidth); expected adds the shares that an engine reaches of both",
-        substituted=(
-            f"max({duration(row.compute_limit_s)}, {duration(row.memory_limit_s)}) = {duration(row.limit_s)} at the limit, "
-            f"bound by {row.bound}; {duration(row.expected_s)} expected"
+        equation=tr("at least max(work / peak, bytes / bandwidth); expected adds the shares that an engine reaches of both"),
+        substituted=tr(
+            "max({compute}, {memory}) = {limit} at the limit, bound by {bound}; {expected} expected",
+            compute=duration(row.compute_limit_s),
+            memory=duration(row.memory_limit_s),
+            limit=duration(row.limit_s),
+            bound=tr(BOUND_NAMES[row.bound]),
+            expected=duration(row.expected_s),
         ),
         inputs=(
-            Input("layers", f"{row.count:g}", "model structure"),
-            Input("work on one device", with_prefix(row.flops, "FLOP"), "opened below"),
-            Input("read on one device", with_prefix(row.bytes, "B"), "opened below"),
+            Input(tr("layers"), localised(f"{row.count:g}"), tr("model structure")),
+            Input(tr("work on one device"), with_prefix(row.flops, "FLOP"), tr("opened below")),
+            Input(tr("read on one device"), with_prefix(row.bytes, "B"), tr("opened below")),
         ),
         citation=_ROOFLINE,
         parts=tuple(parts),
@@ -68,14 +86,21 @@ def _operator(report: Report, row: OperatorRow, model: ModelSpec, device: Accele
 
 
 def _exchange(row: OperatorRow, device: Accelerator) -> Explanation:
-    links = tuple(fact_grounds(f"{link.kind} link, {link.name}", link.bandwidth) for link in device.links)
+    links = tuple(
+        fact_grounds(tr("{kind} link, {name}", kind=tr(LINK_KINDS[link.kind]), name=link.name), link.bandwidth)
+        for link in device.links
+    )
     return Explanation(
         title=row.name.replace("/", ": ").replace("_", " "),
         value=duration(row.expected_s),
-        equation="bytes sent / link bandwidth, and a latency for each collective",
-        substituted=f"{with_prefix(row.network_bytes, 'B')} sent by one device: {duration(row.limit_s)} at the limit, "
-        f"{duration(row.expected_s)} expected",
-        inputs=(Input("collectives in a step", f"{row.count:g}", "plan"),),
+        equation=tr("bytes sent / link bandwidth, and a latency for each collective"),
+        substituted=tr(
+            "{sent} sent by one device: {limit} at the limit, {expected} expected",
+            sent=with_prefix(row.network_bytes, "B"),
+            limit=duration(row.limit_s),
+            expected=duration(row.expected_s),
+        ),
+        inputs=(Input(tr("collectives in a step"), localised(f"{row.count:g}"), tr("plan")),),
         citation="R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
         parts=links,
     )
@@ -94,45 +119,66 @@ def _weights(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
     tensors = tuple(_tensors(model, row.name))
     numbers = sum(layers * tensor.n_parameters for layers, tensor in tensors)
     each = f"{significant(row.weight_bytes / numbers)} B" if numbers else "n/a"
-    rows = tuple(
-        Input(tensor.module, f"{_shape(tensor)}, in {layers} layers" if layers > 1 else _shape(tensor), model.source)
-        for layers, tensor in tensors
-    )
+    rows = tuple(Input(tensor.module, _shape_in(tensor, layers), model.source) for layers, tensor in tensors)
     return Explanation(
-        title="Weights read",
+        title=tr("Weights read"),
         value=with_prefix(row.weight_bytes, "B"),
-        equation="numbers x bytes read for each: bits / 8, over the devices that share them, times the share of experts touched",
-        substituted=f"{with_prefix(numbers, '').strip()} numbers x {each} = {with_prefix(row.weight_bytes, 'B')}",
+        equation=tr(
+            "numbers x bytes read for each: bits / 8, over the devices that share them, times the share of experts touched"
+        ),
+        substituted=tr(
+            "{numbers} numbers x {each} = {bytes}",
+            numbers=with_prefix(numbers, "").strip(),
+            each=each,
+            bytes=with_prefix(row.weight_bytes, "B"),
+        ),
         inputs=(*rows, _format_input(report), *_sharing(report, row, model)),
-        citation=f"shapes: {model.source or 'the file given'}",
+        citation=_shapes_of(model),
     )
+
+
+def _shapes_of(model: ModelSpec) -> str:
+    return tr("shapes: {source}", source=model.source or tr("the file given"))
+
+
+def _shape_in(tensor: Tensor, layers: int) -> str:
+    """Its numbers, and in how many layers."""
+    shape = _shape(tensor)
+    return tr("{shape}, in {layers} layers", shape=shape, layers=layers) if layers > 1 else shape
 
 
 def _shape(tensor: Tensor) -> str:
     copies = f"{tensor.n_copies} x " if tensor.n_copies > 1 else ""
-    return f"{copies}{tensor.n_out:,} x {tensor.n_in:,}" if tensor.n_in > 1 else f"{copies}{tensor.n_out:,}"
+    return copies + localised(f"{tensor.n_out:,} x {tensor.n_in:,}" if tensor.n_in > 1 else f"{tensor.n_out:,}")
 
 
 def _format_input(report: Report) -> Input:
     if report.formats.weights_id is None:
-        return Input("weight format", report.formats.weights, "as the file says, tensor by tensor")
-    found = load_format(report.formats.weights_id)
-    return Input("weight format", f"{found.name}: {found.bits_per_weight:.4g} bits", "layout of the format, scales included")
+        return Input(tr("weight format"), report.formats.weights, tr("as the file says, tensor by tensor"))
+    return Input(tr("weight format"), _bits(report.formats.weights_id), tr("layout of the format, scales included"))
+
+
+def _bits(number_format: str) -> str:
+    found = load_format(number_format)
+    return tr("{format}: {bits:.4g} bits", format=found.name, bits=found.bits_per_weight)
 
 
 def _sharing(report: Report, row: OperatorRow, model: ModelSpec) -> Iterator[Input]:
     plan = report.plan
-    yield Input(
-        "tensor x pipeline x data ways", f"{plan.tensor_parallel} x {plan.pipeline_parallel} x {plan.data_parallel}", plan.why
-    )
+    ways = f"{plan.tensor_parallel} x {plan.pipeline_parallel} x {plan.data_parallel}"
+    yield Input(tr("tensor x pipeline x data ways"), ways, plan.why)
     if row.name.startswith(_ROUTED) and model.routings:
         routing = model.routings[0]
         tokens = report.batch if row.phase == "decode" else report.scenario.input_tokens
         touched = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=float(tokens))
-        value = (
-            f"{significant(float(touched))} of {routing.n_experts}, each token {routing.n_active}, for {tokens:,} tokens at once"
+        value = tr(
+            "{touched} of {experts}, each token {active}, for {tokens:,} tokens at once",
+            touched=significant(float(touched)),
+            experts=routing.n_experts,
+            active=routing.n_active,
+            tokens=tokens,
         )
-        yield Input("experts touched in a layer", value, "E (1 - (1 - k/E)^B), uniform routing")
+        yield Input(tr("experts touched in a layer"), value, tr("E (1 - (1 - k/E)^B), uniform routing"))
 
 
 def _attends(model: ModelSpec, operator: str) -> Iterator[tuple[int, Attend]]:
@@ -144,23 +190,27 @@ def _attends(model: ModelSpec, operator: str) -> Iterator[tuple[int, Attend]]:
 
 def _cache(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
     """Bytes of cache that one device reads for an operator in one step."""
-    found = load_format(report.formats.kv_cache)
     rows = tuple(
-        Input(f"kept per token in each of {layers} layers", f"{attend.cache_elements:,} numbers", model.source)
+        Input(
+            tr("kept per token in each of {layers} layers", layers=layers),
+            tr("{numbers:,} numbers", numbers=attend.cache_elements),
+            model.source,
+        )
         for layers, attend in _attends(model, row.name)
     )
+    batch, context = localised(f"{report.batch:,}"), tr("{tokens:,.0f} tokens", tokens=report.context_tokens)
     return Explanation(
-        title="Cache read",
+        title=tr("Cache read"),
         value=with_prefix(row.cache_bytes, "B"),
-        equation="sequences x context x numbers per token x bits / 8, over the devices that share them",
-        substituted=f"{with_prefix(row.cache_bytes, 'B')} on one device",
+        equation=tr("sequences x context x numbers per token x bits / 8, over the devices that share them"),
+        substituted=tr("{amount} on one device", amount=with_prefix(row.cache_bytes, "B")),
         inputs=(
-            Input("sequences at once, whole system", f"{report.batch:,}", "yours" if report.scenario.batch else "computed"),
-            Input("mean context", f"{report.context_tokens:,.0f} tokens", "prompt plus half the output"),
+            Input(tr("sequences at once, whole system"), batch, tr("yours") if report.scenario.batch else tr("computed")),
+            Input(tr("mean context"), context, tr("prompt plus half the output")),
             *rows,
-            Input("cache format", f"{found.name}: {found.bits_per_weight:.4g} bits", "layout of the format"),
+            Input(tr("cache format"), _bits(report.formats.kv_cache), tr("layout of the format")),
         ),
-        citation=f"structure: {model.source or 'the file given'}",
+        citation=tr("structure: {source}", source=model.source or tr("the file given")),
     )
 
 
@@ -168,18 +218,22 @@ def _work(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
     """Arithmetic of an operator on one device."""
     attends = tuple(_attends(model, row.name))
     heads = (
-        Input("heads, key and value size", f"{a.n_heads} x ({a.key_size} + {a.value_size}), in {layers} layers", model.source)
+        Input(
+            tr("heads, key and value size"),
+            tr("{shape}, in {layers} layers", shape=f"{a.n_heads} x ({a.key_size} + {a.value_size})", layers=layers),
+            model.source,
+        )
         for layers, a in attends
     )
-    tokens = f"{report.batch:,}" if row.phase == "decode" else f"{report.scenario.input_tokens:,}"
+    tokens = localised(f"{report.batch if row.phase == 'decode' else report.scenario.input_tokens:,}")
     return Explanation(
-        title="Work",
+        title=tr("Work"),
         value=with_prefix(row.flops, "FLOP"),
-        equation="2 x heads x (key size + value size) x keys visited, for every token"
+        equation=tr("2 x heads x (key size + value size) x keys visited, for every token")
         if attends
-        else "2 x numbers that a token is multiplied by, for every token",
-        substituted=f"{with_prefix(row.flops, 'FLOP')} on one device",
-        inputs=(Input("tokens in the step, whole system", tokens, "a multiply and an add count as two"), *heads),
+        else tr("2 x numbers that a token is multiplied by, for every token"),
+        substituted=tr("{amount} on one device", amount=with_prefix(row.flops, "FLOP")),
+        inputs=(Input(tr("tokens in the step, whole system"), tokens, tr("a multiply and an add count as two")), *heads),
         citation="J. Austin et al., How to Scale Your Model, part 4, 2025",
     )
 
@@ -189,19 +243,20 @@ def _rate_facts(report: Report, row: OperatorRow, device: Accelerator) -> Iterat
     dtype = report.formats.attention_rate if row.weight_bytes == 0 else report.formats.gemm_rate
     peak = next((fact for name, fact in device.peaks.items() if name == dtype), None)
     if peak is not None and row.flops > 0:
-        yield fact_grounds(f"Dense {dtype} peak", peak)
-    yield fact_grounds("Memory bandwidth", device.bandwidth)
+        yield fact_grounds(tr("Dense {rate} peak", rate=dtype), peak)
+    yield fact_grounds(tr("Memory bandwidth"), device.bandwidth)
 
 
 def fact_grounds(title: str, fact: Fact) -> Explanation:
     """A fact with the document it is printed in: there is nothing below."""
     source = sources().get(fact.source)
+    value = f"{localised(f'{fact.value:g}')} {fact.unit}"
     return Explanation(
         title=title,
-        value=f"{fact.value:g} {fact.unit}",
-        equation="as printed in the source",
-        substituted=f"{fact.value:g} {fact.unit}",
-        inputs=(Input("kind", fact.kind, fact.note or "a fact of the catalogue"),),
+        value=value,
+        equation=tr("as printed in the source"),
+        substituted=value,
+        inputs=(Input(tr("kind"), tr(FACT_KINDS[fact.kind]), fact.note or tr("a fact of the catalogue")),),
         citation=f"{source.title}, {source.retrieved}" if source else fact.source,
         url=source.url if source else "",
     )
@@ -217,8 +272,8 @@ def price_grounds(report: Report) -> tuple[Explanation, ...]:
 
 
 def _quote(price: Price) -> Explanation:
-    found = fact_grounds(f"{price.provider or 'Quote'}, {price.date or 'undated'}", price.amount)
-    terms = Input("terms", ", ".join(part for part in (price.commitment, price.region) if part), "of the quote")
+    found = fact_grounds(f"{price.provider or tr('Quote')}, {price.date or tr('undated')}", price.amount)
+    terms = Input(tr("terms"), ", ".join(part for part in (price.commitment, price.region) if part), tr("of the quote"))
     return replace(found, inputs=(terms, *found.inputs))
 
 
@@ -227,19 +282,20 @@ def memory_grounds(report: Report) -> tuple[Explanation, ...]:
     model, device = load_model(report.scenario.model), load_box(report.scenario.hardware)
     rows = sorted((r for r in report.operators if r.phase == "decode"), key=lambda r: -sum(n for n in _numbers(model, r.name)))
     inputs = tuple(
-        Input(row.name, f"{with_prefix(sum(_numbers(model, row.name)), '').strip()} numbers", model.source)
+        Input(row.name, tr("{amount} numbers", amount=with_prefix(sum(_numbers(model, row.name)), "").strip()), model.source)
         for row in rows
         if any(_numbers(model, row.name))
     )
+    size = memory_size(float(report.memory.weights_bytes_per_device))
     weights = Explanation(
-        title="Weights",
-        value=memory_size(float(report.memory.weights_bytes_per_device)),
-        equation="numbers x bits / 8, over the devices that share them",
-        substituted=f"{memory_size(float(report.memory.weights_bytes_per_device))} on one device",
+        title=tr("Weights"),
+        value=size,
+        equation=tr("numbers x bits / 8, over the devices that share them"),
+        substituted=tr("{amount} on one device", amount=size),
         inputs=(*inputs, _format_input(report)),
-        citation=f"shapes: {model.source or 'the file given'}",
+        citation=_shapes_of(model),
     )
-    return weights, fact_grounds("Memory that programs see", device.visible_memory or device.memory)
+    return weights, fact_grounds(tr("Memory that programs see"), device.visible_memory or device.memory)
 
 
 def _numbers(model: ModelSpec, operator: str) -> list[int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roofline.errors import InputError
+from roofline.language import tr
 from roofline.specs.base import printable
 from roofline.units import GIBI, KIBI, MEBI
 
@@ -118,4 +119,4 @@ def _installed_bytes() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        raise InputError("this system does not tell how much memory it has: measure on Linux or macOS.") from None
+        raise InputError(tr("this system does not tell how much memory it has: measure on Linux or macOS.")) from None

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array, largest_kept
 from roofline.answers.evaluate import evaluate, workload
+from roofline.answers.found import Deployment
 from roofline.answers.replicas import planned
 from roofline.answers.report import Plan
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.search import search
 from roofline.errors import InputError, UnknownIdError
 from roofline.formulas.cost import blended_usd_per_token
+from roofline.language import tr
 from roofline.performance.planning import room_for
 from roofline.performance.serving import decode_step, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
@@ -59,7 +61,7 @@ class Wish:
         """A wish that the question cannot do without."""
         value: float | None = getattr(self, name)
         if value is None or not value > 0.0:
-            raise InputError(f"This question needs {option}, above zero.")
+            raise InputError(tr("This question needs {option}, above zero.", option=option))
         return value
 
     def query(self) -> SearchQuery:
@@ -83,14 +85,14 @@ def solved(question: str, wish: Wish) -> Solved:
     """The answer to an inverse question by its name."""
     at = wish.scenario
     questions: dict[str, Callable[[], Solved]] = {
-        "batch": lambda: largest_batch(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "batch": lambda: largest_batch(at, tpot_s=wish.need("tpot_s", tr("a TPOT"))),
         "context": lambda: longest_context(at, tpot_s=wish.tpot_s or math.inf, ttft_s=wish.ttft_s or math.inf),
         "devices": lambda: fewest_devices(wish.query()),
-        "bandwidth": lambda: needed_bandwidth(at, tpot_s=wish.need("tpot_s", "a TPOT")),
+        "bandwidth": lambda: needed_bandwidth(at, tpot_s=wish.need("tpot_s", tr("a TPOT"))),
         "price": lambda: break_even_price(
             at,
-            input_usd_per_million=wish.need("input_usd_per_million", "an API's price of a million input tokens"),
-            output_usd_per_million=wish.need("output_usd_per_million", "an API's price of a million output tokens"),
+            input_usd_per_million=wish.need("input_usd_per_million", tr("an API's price of a million input tokens")),
+            output_usd_per_million=wish.need("output_usd_per_million", tr("an API's price of a million output tokens")),
         ),
     }
     if question not in questions:
@@ -112,16 +114,25 @@ def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
     if batches[best] < 1.0:
         holds = np.flatnonzero(most >= 1.0)
         if not holds.size:
-            return _unsolved("batch", "sequences", f"{scenario.model} does not fit on {scenario.devices} x {scenario.hardware}")
-        least = float(np.min(step_s(np.ones_like(most))[holds]))
-        return _unsolved("batch", "sequences", f"One sequence takes {duration(least)} a token; {duration(tpot_s)} is wanted")
+            why = tr(
+                "{model} does not fit on {devices} x {hardware}.",
+                model=scenario.model,
+                devices=scenario.devices,
+                hardware=scenario.hardware,
+            )
+            return _unsolved("batch", "sequences", why)
+        least = duration(float(np.min(step_s(np.ones_like(most))[holds])))
+        why = tr("One sequence takes {least} a token; {wanted} is wanted.", least=least, wanted=duration(tpot_s))
+        return _unsolved("batch", "sequences", why)
     batch = int(batches[best])
-    held = "memory is full" if batch == most[best] else "one more would be slower"
+    held = tr("memory is full") if batch == most[best] else tr("one more would be slower")
     return Solved(
         question="batch",
         value=float(batch),
         unit="sequences",
-        sentence=f"{batch:,} sequences decode within {duration(tpot_s)} a token; {held}.",
+        sentence=tr(
+            "{batch:,} sequences decode within {wanted} a token; {held}.", batch=batch, wanted=duration(tpot_s), held=held
+        ),
         scenario=planned(scenario, found, shards, best).model_copy(update={"batch": batch, "request_rate": None}),
     )
 
@@ -142,14 +153,24 @@ def longest_context(scenario: Scenario, *, tpot_s: float = math.inf, ttft_s: flo
     prompts = _largest_whole(keeps, np.full(np.shape(shards.tensor), float(MOST_CONTEXT_TOKENS)))
     best = int(np.argmax(prompts))
     if prompts[best] < 1.0:
-        where = f"{scenario.devices} x {scenario.hardware} at batch {batch:,.0f}"
-        return _unsolved("context", "tokens", f"No prompt of {scenario.model} on {where} fits and keeps the promise")
+        why = tr(
+            "No prompt of {model} on {devices} x {hardware} at batch {batch:,.0f} fits and keeps the promise.",
+            model=scenario.model,
+            devices=scenario.devices,
+            hardware=scenario.hardware,
+            batch=batch,
+        )
+        return _unsolved("context", "tokens", why)
     prompt = int(prompts[best])
     return Solved(
         question="context",
         value=float(prompt + scenario.output_tokens),
         unit="tokens",
-        sentence=f"{prompt + scenario.output_tokens:,} tokens, {prompt:,} of them prompt; one more would not do.",
+        sentence=tr(
+            "{tokens:,} tokens, {prompt:,} of them prompt; one more would not do.",
+            tokens=prompt + scenario.output_tokens,
+            prompt=prompt,
+        ),
         scenario=planned(scenario, found, shards, best).model_copy(
             update={"batch": int(batch), "request_rate": None, "input_tokens": prompt}
         ),
@@ -159,20 +180,38 @@ def longest_context(scenario: Scenario, *, tpot_s: float = math.inf, ttft_s: flo
 def fewest_devices(query: SearchQuery) -> Solved:
     """Fewest devices of one kind that keep a promise for a traffic: the cheapest deployment where all cost the same."""
     if query.hardware is None or len(query.hardware) != 1:
-        raise InputError("The fewest devices are sought of one kind: name one hardware.")
+        raise InputError(tr("The fewest devices are sought of one kind: name one hardware."))
     if query.request_rate is None and query.concurrency is None:
         query = query.model_copy(update={"concurrency": 1})
     found = search(query.model_copy(update={"usd_per_device_hour": 1.0, "top": 1}))
     if not found.winners:
-        return _unsolved("devices", "devices", found.losers[0].reason.removesuffix("."))
+        return _unsolved("devices", "devices", f"{found.losers[0].reason.removesuffix('.')}.")
     best = found.winners[0]
-    replicas = "" if best.replicas == 1 else f", {best.replicas} replicas of {best.devices_per_replica}"
     return Solved(
         question="devices",
         value=float(best.devices),
         unit="devices",
-        sentence=f"{best.devices:,} x {best.hardware_name} (weights {best.weights}){replicas}.",
+        sentence=_few(best),
         scenario=best.scenario.model_copy(update={"usd_per_device_hour": None}),
+    )
+
+
+def _few(best: Deployment) -> str:
+    """A deployment in one sentence."""
+    if best.replicas == 1:
+        return tr(
+            "{devices:,} x {hardware} (weights {weights}).",
+            devices=best.devices,
+            hardware=best.hardware_name,
+            weights=best.weights,
+        )
+    return tr(
+        "{devices:,} x {hardware} (weights {weights}), {replicas} replicas of {each}.",
+        devices=best.devices,
+        hardware=best.hardware_name,
+        weights=best.weights,
+        replicas=best.replicas,
+        each=best.devices_per_replica,
     )
 
 
@@ -187,9 +226,10 @@ def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
 
     rest = step_s(_FASTEST_BYTES_PER_S)
     if rest >= tpot_s:
-        return _unsolved(
-            "bandwidth", "B/s", f"No bandwidth is enough: all else takes {duration(rest)}, and {duration(tpot_s)} is wanted"
+        why = tr(
+            "No bandwidth is enough: all else takes {rest}, and {wanted} is wanted.", rest=duration(rest), wanted=duration(tpot_s)
         )
+        return _unsolved("bandwidth", "B/s", why)
     low, high = 1.0, _FASTEST_BYTES_PER_S
     for _ in range(_BISECTIONS):
         middle = math.sqrt(low * high)
@@ -199,7 +239,12 @@ def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
         question="bandwidth",
         value=high,
         unit="B/s",
-        sentence=f"{with_prefix(high, 'B/s')} per device, {ratio} times what {found.accelerator.name} has.",
+        sentence=tr(
+            "{bandwidth} per device, {ratio} times what {device} has.",
+            bandwidth=with_prefix(high, "B/s"),
+            ratio=ratio,
+            device=found.accelerator.name,
+        ),
         scenario=planned(scenario, found, shard, 0).model_copy(update={"batch": report.batch, "request_rate": None}),
     )
 
@@ -209,7 +254,7 @@ def break_even_price(scenario: Scenario, *, input_usd_per_million: float, output
     report = evaluate(scenario.model_copy(update={"usd_per_device_hour": 1.0}))
     at_one_usd = report.cost.usd_per_million_tokens
     if at_one_usd is None:
-        return _unsolved("price", "USD/h", "The load does not fit, so that no price pays")
+        return _unsolved("price", "USD/h", tr("The load does not fit, so that no price pays."))
     asked = float(
         blended_usd_per_token(
             input_usd_per_token=input_usd_per_million,
@@ -223,8 +268,14 @@ def break_even_price(scenario: Scenario, *, input_usd_per_million: float, output
         question="price",
         value=price,
         unit="USD/h",
-        sentence=f"Self-hosting pays below {significant(price)} USD per device hour, all {scenario.devices:,} devices busy at "
-        f"{scenario.utilisation:.0%} with batches of {report.batch:,}.",
+        sentence=tr(
+            "Self-hosting pays below {price} USD per device hour, all {devices:,} devices busy at {share:.0%} with batches of "
+            "{batch:,}.",
+            price=significant(price),
+            devices=scenario.devices,
+            share=scenario.utilisation,
+            batch=report.batch,
+        ),
         scenario=scenario.model_copy(update={"usd_per_device_hour": price}),
     )
 
@@ -252,4 +303,4 @@ def _shard(plan: Plan) -> Shard:
 
 
 def _unsolved(question: str, unit: str, why: str) -> Solved:
-    return Solved(question, None, unit, f"{why}.", None)
+    return Solved(question, None, unit, why, None)

@@ -7,6 +7,7 @@ import numpy as np
 from roofline.answers.report import MemoryTier, Plan
 from roofline.answers.resolve import Resolved, resolve
 from roofline.errors import InputError
+from roofline.language import tr
 from roofline.performance.memory import Footprint, footprints, held_sequences
 from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload, choose
@@ -38,12 +39,17 @@ def settled(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
     best = max(rates, key=lambda choice: rates[choice], default="none")
     chosen = scenario.model_copy(update={"offload": best})
     if best == "none" and rates.get("none", 0.0) > 0.0:
-        return chosen, ("Offload chosen: none, since all of the load fits on the devices.",)
+        return chosen, (tr("Offload chosen: none, since all of the load fits on the devices."),)
     if not rates.get(best):
-        return chosen, ("Offload chosen: none, since the load fits with none of them.",)
-    others = ", ".join(f"{name} {significant(rate / rates[best])} times" for name, rate in rates.items() if rate and name != best)
-    beaten = f"; as fast are {others}" if others else ""
-    return chosen, (f"Offload chosen: {best}, the fastest that fits{beaten}.",)
+        return chosen, (tr("Offload chosen: none, since the load fits with none of them."),)
+    others = ", ".join(
+        tr("{offload} {ratio} times", offload=name, ratio=significant(rate / rates[best]))
+        for name, rate in rates.items()
+        if rate and name != best
+    )
+    if not others:
+        return chosen, (tr("Offload chosen: {best}, the fastest that fits.", best=best),)
+    return chosen, (tr("Offload chosen: {best}, the fastest that fits; as fast are {others}.", best=best, others=others),)
 
 
 def requests_per_s(scenario: Scenario, found: Resolved) -> float:
@@ -63,12 +69,14 @@ def series_plan(found: Resolved) -> Plan:
     parts = found.machine.segments
     used = sum(part.tier == "device" for part in parts)
     experts = found.box is not None and found.box.offload.kind == "experts"
-    order = ", then ".join(
-        f"{'experts of ' if experts and part.tier == 'host' else ''}{part.structure.n_layers:g} layers on {part.pool}"
+    order = tr(", then ").join(
+        tr("experts of {layers:g} layers on {place}", layers=part.structure.n_layers, place=part.pool)
+        if experts and part.tier == "host"
+        else tr("{layers:g} layers on {place}", layers=part.structure.n_layers, place=part.pool)
         for part in parts
         if part.structure.n_layers
     )
-    return Plan(1, used, 1, 1, False, used, f"In series: {order}.")
+    return Plan(1, used, 1, 1, False, used, tr("In series: {order}.", order=order))
 
 
 def memory_tiers(scenario: Scenario, found: Resolved, room: Footprint, batch: float) -> tuple[MemoryTier, ...]:

@@ -9,6 +9,7 @@ from roofline.answers.energy import DeviceSeconds, Work
 from roofline.answers.pools import Pools
 from roofline.answers.report import Cost, Memory, Plan, Report, Times
 from roofline.answers.resolve import Resolved
+from roofline.language import tr
 from roofline.performance.prefix import prompt_parts
 from roofline.performance.sharding import Shard
 from roofline.specs.scenario import Scenario
@@ -62,19 +63,33 @@ def _memory(memory: Memory, split: Pools) -> Memory:
 
 
 def _decode_why(split: Pools, scenario: Scenario) -> str:
-    text = f"Decodes on {split.n_decode} of {scenario.devices} devices: {significant(split.decode_requests_per_s)} requests/s"
-    plans = split.decode.n_candidates
-    return f"{text}, most tokens of {plans} plans." if plans > 1 else f"{text}, under the only plan."
+    rate, plans = significant(split.decode_requests_per_s), split.decode.n_candidates
+    if plans > 1:
+        return tr(
+            "Decodes on {n} of {devices} devices: {rate} requests/s, most tokens of {plans} plans.",
+            n=split.n_decode,
+            devices=scenario.devices,
+            rate=rate,
+            plans=plans,
+        )
+    return tr(
+        "Decodes on {n} of {devices} devices: {rate} requests/s, under the only plan.",
+        n=split.n_decode,
+        devices=scenario.devices,
+        rate=rate,
+    )
 
 
 def _prefill_why(split: Pools) -> str:
     pool = split.prefill
     if not pool.fits:
-        return f"No plan of {pool.n_devices} devices holds the weights and one prompt."
-    share = "the split that serves most requests" if split.is_chosen else "as asked"
-    rate = significant(split.prefill_requests_per_s)
-    return (
-        f"{pool.n_devices} devices prefill, {share}: up to {rate} requests/s, soonest first token of {pool.n_candidates} plans."
+        return tr("No plan of {n} devices holds the weights and one prompt.", n=pool.n_devices)
+    return tr(
+        "{n} devices prefill, {share}: up to {rate} requests/s, soonest first token of {plans} plans.",
+        n=pool.n_devices,
+        share=tr("the split that serves most requests") if split.is_chosen else tr("as asked"),
+        rate=significant(split.prefill_requests_per_s),
+        plans=pool.n_candidates,
     )
 
 
@@ -83,13 +98,18 @@ def _reasons(split: Pools, request_rate: float | None) -> tuple[str, ...]:
     pool = split.prefill
     lines = []
     if not pool.fits:
-        lines.append(f"The {pool.n_devices} prefill devices do not hold the weights and one prompt: give them more.")
+        lines.append(tr("The {n} prefill devices do not hold the weights and one prompt: give them more.", n=pool.n_devices))
     elif split.decode_requests_per_s > 0.0 and request_rate is None:
-        slower = "prefill" if split.prefill_requests_per_s < split.decode_requests_per_s else "decode"
-        lines.append(f"The devices that {slower} set the pace; the others wait for part of the time.")
+        lines.append(
+            tr("The devices that prefill set the pace; the others wait for part of the time.")
+            if split.prefill_requests_per_s < split.decode_requests_per_s
+            else tr("The devices that decode set the pace; the others wait for part of the time.")
+        )
     idle = pool.n_devices - int(pool.shard.devices_used)
     if idle > 0:
-        lines.append(f"{idle} of {pool.n_devices} prefill devices stay idle under their plan but are paid for.")
+        lines.append(
+            tr("{idle} of {n} prefill devices stay idle under their plan but are paid for.", idle=idle, n=pool.n_devices)
+        )
     return tuple(lines)
 
 

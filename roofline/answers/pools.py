@@ -17,6 +17,7 @@ from roofline.answers.report import Times
 from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import Speeds, speeds
 from roofline.errors import PlanError
+from roofline.language import tr
 from roofline.performance.ledger import cache_bytes_per_sequence
 from roofline.performance.memory import footprint
 from roofline.performance.planning import BestLimits, Choice, Workload, choose
@@ -71,10 +72,23 @@ def pools(scenario: Scenario, found: Resolved, load: Workload) -> Pools:
     asked, n = scenario.prefill_devices or 0, scenario.devices
     least, most = found.request.context, n - fewest_for_ways(found.request)
     if least > most:
-        raise PlanError(f"prefill and decode apart need {least} + {n - most} devices or more for these ways; there are {n}.")
+        raise PlanError(
+            tr(
+                "prefill and decode apart need {prefill} + {decode} devices or more for these ways; there are {n}.",
+                prefill=least,
+                decode=n - most,
+                n=n,
+            )
+        )
     if asked and not least <= asked <= most:
         raise PlanError(
-            f"{asked} of {n} devices cannot prefill under this plan: give {least} to {most}, or 0 for the best split."
+            tr(
+                "{asked} of {n} devices cannot prefill under this plan: give {least} to {most}, or 0 for the best split.",
+                asked=asked,
+                n=n,
+                least=least,
+                most=most,
+            )
         )
     if asked:
         return _split(scenario, found, load, asked)

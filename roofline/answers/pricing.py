@@ -9,12 +9,15 @@ from roofline.catalog.hardware import rental_usd_per_h
 from roofline.catalog.ownership import Owned, owned
 from roofline.formulas.capital import payment_usd
 from roofline.formulas.ownership import electricity_usd_per_h
+from roofline.language import later, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
 from roofline.units import HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR
 
 PriceKind = Literal["yours", "rental", "ownership", "power only", "unknown"]
+RENTAL_TERMS = {"on-demand": later("on-demand"), "committed": later("committed"), "spot": later("spot")}
+"""Terms of rental quotes, as words."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ def market_price(accelerator: Accelerator) -> DevicePrice:
         return DevicePrice(rental[0], rental[1], "rental")
     found = ownership_price(owned(Ownership(), accelerator))
     if found.usd_per_h is None:
-        return DevicePrice(None, f"no price is known for {accelerator.id}: give your own price per device hour", "unknown")
+        said = tr("no price is known for {device}: give your own price per device hour", device=accelerator.id)
+        return DevicePrice(None, said, "unknown")
     return found
 
 
@@ -69,16 +73,20 @@ def chosen_price(scenario: Scenario, accelerator: Accelerator, market: DevicePri
         return market
     rental = rental_usd_per_h(accelerator, scenario.rental)
     if rental is None:
-        return DevicePrice(None, f"no {scenario.rental} rental of {accelerator.id} is known: give your own price", "unknown")
+        terms = tr(RENTAL_TERMS[scenario.rental])
+        said = tr("no {terms} rental of {device} is known: give your own price", terms=terms, device=accelerator.id)
+        return DevicePrice(None, said, "unknown")
     return DevicePrice(rental[0], rental[1], "rental")
 
 
 def ownership_price(found: Owned) -> DevicePrice:
     """Price of an hour of an owned device, all hours of its life alike."""
     if found.power_w is None and found.power_only:
-        return DevicePrice(None, "the power of this device is not known: give it as ownership power,power=350", "unknown")
+        said = tr("the power of this device is not known: give it as ownership power,power=350")
+        return DevicePrice(None, said, "unknown")
     if found.price_usd is None and not found.power_only:
-        return DevicePrice(None, "no purchase price of this device is known: give it as ownership price=25000", "unknown")
+        said = tr("no purchase price of this device is known: give it as ownership price=25000")
+        return DevicePrice(None, said, "unknown")
     parts = hourly_parts(found)
     kind: PriceKind = "power only" if found.power_only else "ownership"
     return DevicePrice(parts.total_usd_per_h, _basis(found), kind, parts, None if found.power_only else outlay_usd(found))
@@ -118,13 +126,25 @@ def hourly_parts(found: Owned) -> HourlyParts:
 
 
 def _basis(found: Owned) -> str:
-    drawn = f"{drawn_w(found):,.0f} W at {found.usd_per_kwh.value:g} USD/kWh and PUE {found.pue.value:g}"
+    drawn = tr(
+        "{power:,.0f} W at {price:g} USD/kWh and PUE {pue:g}",
+        power=drawn_w(found),
+        price=found.usd_per_kwh.value,
+        pue=found.pue.value,
+    )
     if found.power_only or found.price_usd is None:
-        return f"power only, the machine is there: {drawn}"
-    unknown = "" if found.power_w is not None else ", the device's own power unknown and left out"
-    return (
-        f"owned: {found.price_usd.value:,.0f} USD ({found.price_usd.source}) and {found.overhead_frac.value:.0%} for the rest, "
-        f"{found.life_years.value:g} years, {found.residual_frac.value:.0%} left, {found.capital_frac.value:.0%} a year for "
-        f"capital, {drawn}{unknown}, {found.hosting_usd_per_kw_month.value:g} USD a kW and month for space, "
-        f"{found.staff_frac.value:.0%} of the outlay a year for staff"
+        return tr("power only, the machine is there: {drawn}", drawn=drawn)
+    unknown = "" if found.power_w is not None else tr(", the device's own power unknown and left out")
+    return tr(
+        "owned: {price:,.0f} USD ({source}) and {rest:.0%} for the rest, {years:g} years, {left:.0%} left, {capital:.0%} a year "
+        "for capital, {drawn}, {hosting:g} USD a kW and month for space, {staff:.0%} of the outlay a year for staff",
+        price=found.price_usd.value,
+        source=found.price_usd.source,
+        rest=found.overhead_frac.value,
+        years=found.life_years.value,
+        left=found.residual_frac.value,
+        capital=found.capital_frac.value,
+        drawn=drawn + unknown,
+        hosting=found.hosting_usd_per_kw_month.value,
+        staff=found.staff_frac.value,
     )

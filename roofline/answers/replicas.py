@@ -23,6 +23,7 @@ from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import band_end_s, decode_share
 from roofline.answers.waiting import late_wait_s
 from roofline.formulas.cost import rental_usd_per_token
+from roofline.language import tr
 from roofline.performance.memory import footprint
 from roofline.performance.serving import Service, service
 from roofline.performance.sharding import Shard, replica_plans
@@ -123,7 +124,7 @@ def offered_price(query: SearchQuery, scenario: Scenario, found: Resolved) -> De
     """The price of an hour of a device on the basis that is asked for."""
     price = device_price(scenario, found.price)
     if query.price == "rental" and price.kind != "rental":
-        return DevicePrice(None, f"nobody is known to rent out {found.accelerator.id}", "unknown")
+        return DevicePrice(None, tr("nobody is known to rent out {device}", device=found.accelerator.id), "unknown")
     return price
 
 

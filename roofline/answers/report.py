@@ -7,11 +7,21 @@ from typing import Literal
 
 from roofline.answers.energy import Energy
 from roofline.answers.pricing import HourlyParts, PriceKind
+from roofline.language import later
 from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
 Bound = Literal["compute", "memory", "network", "host", "latency"]
 Phase = Literal["prefill", "decode"]
+BOUND_NAMES: dict[Bound, str] = {
+    "compute": later("compute"),
+    "memory": later("memory"),
+    "network": later("network"),
+    "host": later("host"),
+    "latency": later("latency"),
+}
+PHASE_NAMES: dict[Phase, str] = {"prefill": later("prefill"), "decode": later("decode")}
+"""As words, to be translated where they are shown."""
 
 
 @dataclass(frozen=True)

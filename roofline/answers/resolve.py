@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from roofline.adapters.inline import is_inline
 from roofline.answers.boxes import box_of, box_price, engine_of, placed
@@ -13,6 +12,7 @@ from roofline.catalog.boxes import box_id, load_box
 from roofline.catalog.engines import load_engine
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.catalog.own_constants import with_constants
+from roofline.language import cached
 from roofline.performance.machine import Machine, Rates, machine, rates
 from roofline.performance.offload import Box
 from roofline.performance.served import served_structure
@@ -62,7 +62,7 @@ def _found(scenario: Scenario) -> Resolved:
     named = is_inline(scenario.model) or catalogue_model_id(scenario.model) is not None
     boxes = (scenario.hardware,) if scenario.host is None else (scenario.hardware, scenario.host)
     known = named and all(box_id(ref) is not None for ref in boxes)
-    find = _resolve if known else _resolve.__wrapped__
+    find = _resolve if known else _looked_up
     facts = find(
         scenario.model_copy(
             update={
@@ -84,8 +84,13 @@ def _found(scenario: Scenario) -> Resolved:
     return facts if facts.box is None else placed(facts, facts.box, scenario)
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def _resolve(scenario: Scenario) -> Resolved:
+    """Kept by language: prices and notes are told in words."""
+    return _looked_up(scenario)
+
+
+def _looked_up(scenario: Scenario) -> Resolved:
     return resolved(scenario, load_model(scenario.model), load_box(scenario.hardware))
 
 

@@ -6,28 +6,50 @@ from roofline.answers.asked import asked_assumptions
 from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
 from roofline.answers.served import serving_assumptions, serving_notes
+from roofline.language import later, localised, tr
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
 from roofline.specs.engine import Constant
-from roofline.specs.hardware import Fact
+from roofline.specs.hardware import Category, Fact
 from roofline.specs.scenario import Scenario
 from roofline.units import duration, memory_size, significant
 
 _TIGHT = 0.97
 _TAKES: dict[Bound, str] = {
-    "compute": "go into arithmetic",
-    "memory": "read weights and cache",
-    "network": "move data between devices",
-    "host": "go into scheduling on the host",
-    "latency": "wait for kernels to start and collectives to answer",
+    "compute": later("go into arithmetic"),
+    "memory": later("read weights and cache"),
+    "network": later("move data between devices"),
+    "host": later("go into scheduling on the host"),
+    "latency": later("wait for kernels to start and collectives to answer"),
 }
 _NOUN: dict[Bound, str] = {
-    "compute": "arithmetic",
-    "memory": "memory bandwidth",
-    "network": "the network",
-    "host": "host scheduling",
-    "latency": "latency",
+    "compute": later("arithmetic"),
+    "memory": later("memory bandwidth"),
+    "network": later("the network"),
+    "host": later("host scheduling"),
+    "latency": later("latency"),
+}
+FACT_KINDS = {
+    "datasheet": later("datasheet"),
+    "measured": later("measured"),
+    "derived": later("derived"),
+    "estimate": later("estimate"),
+    "unverified": later("unverified"),
+}
+"""How a fact is known, as a word."""
+LINK_KINDS = {"scale-up": later("scale-up"), "scale-out": later("scale-out"), "host": later("host")}
+"""Where a link leads, as a word."""
+_CATEGORIES: dict[Category, str] = {
+    "datacentre GPU": later("datacentre GPU"),
+    "TPU": "TPU",
+    "accelerator": later("accelerator"),
+    "consumer GPU": later("consumer GPU"),
+    "workstation GPU": later("workstation GPU"),
+    "embedded GPU": later("embedded GPU"),
+    "Apple": "Apple",
+    "server CPU": later("server CPU"),
+    "desktop CPU": later("desktop CPU"),
 }
 
 
@@ -46,138 +68,188 @@ def sentence(
     if not memory.fits:
         return not_carried(found, scenario, memory, sustained)
     step, bound, longest = float(decode.expected_s), shares[0].bound, shares[0].seconds
-    noun, takes = _NOUN[bound], _TAKES[bound]
+    noun, takes = tr(_NOUN[bound]), tr(_TAKES[bound])
     if bound == "host" and any(part.tier != "device" for part in found.machine.segments):
-        noun, takes = "host memory", f"go into what {_on_host(found)}"
-    text = f"Decode is bound by {noun}: {duration(longest)} of {duration(step)} a step {takes}."
+        noun, takes = tr("host memory"), _on_host(found)
+    text = tr(
+        "Decode is bound by {noun}: {longest} of {step} a step {takes}.",
+        noun=noun,
+        longest=duration(longest),
+        step=duration(step),
+        takes=takes,
+    )
     if sustained is not None:
-        return (
-            f"{text} {batch:,.0f} sequences decode at once; the system keeps up with about {significant(sustained)} requests/s."
+        held = tr(
+            "{batch:,.0f} sequences decode at once; the system keeps up with about {rate} requests/s.",
+            batch=batch,
+            rate=significant(sustained),
         )
+        return f"{text} {held}"
+    return f"{text} {_filling(batch, critical_tokens)}; {_doubling(step, doubled_step_s)}"
+
+
+def _filling(batch: float, critical_tokens: float) -> str:
+    """Whether a batch fills the arithmetic units, as a clause."""
+    tokens = significant(critical_tokens)
     if batch >= critical_tokens:
-        text += f" The batch is past the {significant(critical_tokens)} sequences at which weights stop setting the pace"
-    else:
-        text += f" It would take about {significant(critical_tokens)} sequences at once to fill the arithmetic units"
+        return tr("The batch is past the {tokens} sequences at which weights stop setting the pace", tokens=tokens)
+    return tr("It would take about {tokens} sequences at once to fill the arithmetic units", tokens=tokens)
+
+
+def _doubling(step: float, doubled_step_s: float | None) -> str:
+    """What twice the batch would do, as a clause."""
     if doubled_step_s is None:
-        return f"{text}; twice the batch does not fit in memory."
-    gain = 2.0 * step / doubled_step_s - 1.0
-    loss = 1.0 - step / doubled_step_s
-    return f"{text}; doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed."
+        return tr("twice the batch does not fit in memory.")
+    return tr(
+        "doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed.",
+        gain=2.0 * step / doubled_step_s - 1.0,
+        loss=1.0 - step / doubled_step_s,
+    )
 
 
 def _on_host(found: Resolved) -> str:
-    """What the host holds, as a phrase."""
+    """What takes the time of a step that host memory binds, as a phrase."""
     kind = found.box.offload.kind if found.box is not None else "none"
     host = next(part for part in found.machine.segments if part.tier != "device").pool
-    disk = ", and waits for the disk" if any(part.tier == "disk" for part in found.machine.segments) else ""
-    return {
-        "layers": f"the {host} computes: {_layers(found)} of the layers{disk}",
-        "experts": f"the {host} computes: routed experts{disk}",
-        "cache": f"comes from the {host}: the cache",
-    }.get(kind, "comes from disk: weights")
-
-
-def _layers(found: Resolved) -> str:
-    return f"{sum(p.structure.n_layers for p in found.machine.segments if p.tier == 'host'):g}"
+    disk = tr(", and waits for the disk") if any(part.tier == "disk" for part in found.machine.segments) else ""
+    if kind == "layers":
+        layers = sum(p.structure.n_layers for p in found.machine.segments if p.tier == "host")
+        return tr("go into what the {host} computes: {layers:g} of the layers", host=host, layers=layers) + disk
+    if kind == "experts":
+        return tr("go into what the {host} computes: routed experts", host=host) + disk
+    return (
+        tr("go into what comes from the {host}: the cache", host=host)
+        if kind == "cache"
+        else tr("go into what comes from disk: weights")
+    )
 
 
 def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: float | None) -> str:
     """How much is missing, and what would do."""
     if scenario.request_rate is not None and sustained:
-        asked = significant(scenario.request_rate)
-        text = f"Cannot keep up: {asked} requests/s are asked for and about {significant(sustained)} are possible."
+        text = tr(
+            "Cannot keep up: {asked} requests/s are asked for and about {possible} are possible.",
+            asked=significant(scenario.request_rate),
+            possible=significant(sustained),
+        )
     elif memory.max_batch >= 1:
-        most = "1 sequence fits" if memory.max_batch == 1 else f"{memory.max_batch:,} sequences fit"
-        text = f"Does not fit: {scenario.batch or 1:,} sequences are asked for and at most {most} at this length."
+        text = _too_many(scenario.batch or 1, memory.max_batch)
     else:
-        name, need, room = "a device", float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
+        name, need, room = tr("a device"), float(memory.used_bytes_per_device), float(memory.usable_bytes_per_device)
         for tier in memory.tiers if found.box is not None else ():
             if tier.usable_bytes is not None and tier.used_bytes > tier.usable_bytes:
                 name, need, room = tier.name, tier.used_bytes, tier.usable_bytes
-        text = f"Does not fit: {name} needs {memory_size(need)} and has {memory_size(room)}."
+        text = tr("Does not fit: {name} needs {need} and has {room}.", name=name, need=memory_size(need), room=memory_size(room))
     remedies = []
     if memory.min_devices is not None:
-        remedies.append(f"{memory.min_devices:,} x {found.accelerator.id}")
+        remedies.append(f"{localised(f'{memory.min_devices:,}')} x {found.accelerator.id}")
     if memory.fitting_weights is not None:
-        remedies.append(f"{memory.fitting_weights} weights")
+        remedies.append(tr("{format} weights", format=memory.fitting_weights))
     return f"{text} {_either(remedies)}"
 
 
+def _too_many(asked: int, most: int) -> str:
+    if most == 1:
+        return tr("Does not fit: {asked:,} sequences are asked for and at most 1 sequence fits at this length.", asked=asked)
+    return tr(
+        "Does not fit: {asked:,} sequences are asked for and at most {most:,} sequences fit at this length.",
+        asked=asked,
+        most=most,
+    )
+
+
 def _either(remedies: list[str]) -> str:
+    """Ways out, one or two of them."""
     if not remedies:
-        return "Try a smaller load, or a device with more memory."
-    chosen = " or ".join(remedies)
-    return f"{chosen[0].upper()}{chosen[1:]} would do."
+        return tr("Try a smaller load, or a device with more memory.")
+    remedy = remedies[0] if len(remedies) == 1 else tr("{one} or {other}", one=remedies[0], other=remedies[1])
+    return tr("{remedy} would do.", remedy=f"{remedy[0].upper()}{remedy[1:]}")
 
 
 def plan_reason(choice: Choice, request: Request) -> str:
     """Why this plan."""
     if request.devices == 1:
-        return "One device: nothing to divide."
+        return tr("One device: nothing to divide.")
     if choice.n_candidates == 1:
-        return "As asked."
-    if not choice.n_feasible[0]:
-        return f"None of {choice.n_candidates} legal plans fits; this one comes nearest."
-    asked = "with the ways asked for" if request.is_manual else "legal"
-    if choice.n_feasible[0] == 1:
-        return f"The only one of {choice.n_candidates} {asked} plans that fits."
-    return f"Soonest to finish its requests among the {choice.n_feasible[0]} of {choice.n_candidates} {asked} plans that fit."
+        return tr("As asked.")
+    plans, fitting = choice.n_candidates, int(choice.n_feasible[0])
+    if not fitting:
+        return tr("None of {plans} legal plans fits; this one comes nearest.", plans=plans)
+    if fitting == 1 and request.is_manual:
+        return tr("The only one of {plans} with the ways asked for plans that fits.", plans=plans)
+    if fitting == 1:
+        return tr("The only one of {plans} legal plans that fits.", plans=plans)
+    if request.is_manual:
+        return tr(
+            "Soonest to finish its requests among the {fitting} of {plans} with the ways asked for plans that fit.",
+            fitting=fitting,
+            plans=plans,
+        )
+    return tr("Soonest to finish its requests among the {fitting} of {plans} legal plans that fit.", fitting=fitting, plans=plans)
 
 
 def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
     """Everything used that is not a fact."""
     engine = found.engine
+    found_rows = [_constant(*row) for row in _constants(found, scenario)]
+    low, high = engine.decode_time_band
+    found_rows.append(
+        Assumption(tr("band of expected times"), tr("{low:g} to {high:g} of decode", low=low, high=high), engine.band_basis)
+    )
+    found_rows += _host_assumptions(found, scenario)
+    known = tr("known") if engine.is_calibrated else tr("fallback")
+    found_rows += [Assumption(tr("calibration"), known, text) for text in engine.calibrated]
+    if found.structure.routing is not None:
+        uniform = tr("uniform and independent")
+        found_rows.append(Assumption(tr("routing"), uniform, tr("distinct experts E(1-(1-k/E)^B)")))
+    found_rows += asked_assumptions(found, scenario)
+    context = tr("prompt plus half the output")
+    found_rows.append(Assumption(tr("context of a step"), context, tr("mean over a generation")))
+    found_rows += serving_assumptions(found, scenario)
+    found_rows += [Assumption(tr("model file"), text, found.model.source) for text in found.model.assumptions]
+    return tuple(found_rows)
+
+
+def _constant(name: str, constant: Constant, form: str) -> Assumption:
+    """A constant of the engine with its range."""
+    value, low, high = (localised(format(number, form)) for number in (constant.value, constant.low, constant.high))
+    return Assumption(name, tr("{value} ({low} to {high})", value=value, low=low, high=high), constant.basis)
+
+
+def _constants(found: Resolved, scenario: Scenario) -> list[tuple[str, Constant, str]]:
+    """Constants of the engine that the times rest on, each with the form it is written in."""
+    engine = found.engine
     rows = [
-        ("share of memory bandwidth", engine.bandwidth_frac, "{:.2f}"),
-        ("share of bandwidth for the cache", engine.cache_bandwidth_frac, "{:.2f}"),
-        ("share of the dense peak", engine.compute_frac_of(found.formats.gemm_dtype), "{:.2f}"),
-        ("tokens at which products reach half their rate", engine.half_tokens, "{:g}"),
-        ("the same for packed weights multiplied in 16 bit", engine.packed_half_tokens, "{:g}"),
-        ("time per layer, s", engine.layer_s, "{:.2g}"),
-        ("time per step, s", engine.step_s, "{:.2g}"),
-        ("time per sequence and step, s", engine.sequence_s, "{:.2g}"),
+        (tr("share of memory bandwidth"), engine.bandwidth_frac, ".2f"),
+        (tr("share of bandwidth for the cache"), engine.cache_bandwidth_frac, ".2f"),
+        (tr("share of the dense peak"), engine.compute_frac_of(found.formats.gemm_dtype), ".2f"),
+        (tr("tokens at which products reach half their rate"), engine.half_tokens, "g"),
+        (tr("the same for packed weights multiplied in 16 bit"), engine.packed_half_tokens, "g"),
+        (tr("time per layer, s"), engine.layer_s, ".2g"),
+        (tr("time per step, s"), engine.step_s, ".2g"),
+        (tr("time per sequence and step, s"), engine.sequence_s, ".2g"),
     ]
     if found.box is not None:
         rows += _series_rows(found)
     elif scenario.devices > 1:
         rows += [
-            ("share of link bandwidth", engine.link_frac, "{:.2f}"),
-            ("latency of a collective, s", engine.link_latency_s, "{:.2g}"),
+            (tr("share of link bandwidth"), engine.link_frac, ".2f"),
+            (tr("latency of a collective, s"), engine.link_latency_s, ".2g"),
         ]
-    rows.append(("memory an engine keeps for itself, bytes", engine.memory_overhead_bytes, "{:.2g}"))
-    found_rows = [
-        Assumption(name, f"{form.format(c.value)} ({form.format(c.low)} to {form.format(c.high)})", c.basis)
-        for name, c, form in rows
-    ]
-    found_rows.append(
-        Assumption(
-            "band of expected times",
-            f"{engine.decode_time_band[0]:g} to {engine.decode_time_band[1]:g} of decode",
-            engine.band_basis,
-        )
-    )
-    found_rows += _host_assumptions(found, scenario)
-    found_rows += [Assumption("calibration", "known" if engine.is_calibrated else "fallback", text) for text in engine.calibrated]
-    if found.structure.routing is not None:
-        found_rows.append(Assumption("routing", "uniform and independent", "distinct experts E(1-(1-k/E)^B)"))
-    found_rows += asked_assumptions(found, scenario)
-    found_rows.append(Assumption("context of a step", "prompt plus half the output", "mean over a generation"))
-    found_rows += serving_assumptions(found, scenario)
-    found_rows += [Assumption("model file", text, found.model.source) for text in found.model.assumptions]
-    return tuple(found_rows)
+    return [*rows, (tr("memory an engine keeps for itself, bytes"), engine.memory_overhead_bytes, ".2g")]
 
 
 def _series_rows(found: Resolved) -> list[tuple[str, Constant, str]]:
     """Constants between machines in series, and of the host."""
-    rows = [("hand-over between parts, s", found.engine.hop_s, "{:.2g}")]
+    rows = [(tr("hand-over between parts, s"), found.engine.hop_s, ".2g")]
     host = next((part for part in found.machine.segments if part.tier == "host"), None)
     if host is not None:
         engine = host.machine.engine
         rows += [
-            ("share of the host link", found.engine.host_link_frac, "{:.2f}"),
-            ("host: share of memory bandwidth, over all sockets", engine.bandwidth_frac, "{:.2f}"),
-            ("host: the same for experts, as a factor", engine.expert_bandwidth_factor, "{:.2f}"),
-            ("host: time per layer, s", engine.layer_s, "{:.2g}"),
+            (tr("share of the host link"), found.engine.host_link_frac, ".2f"),
+            (tr("host: share of memory bandwidth, over all sockets"), engine.bandwidth_frac, ".2f"),
+            (tr("host: the same for experts, as a factor"), engine.expert_bandwidth_factor, ".2f"),
+            (tr("host: time per layer, s"), engine.layer_s, ".2g"),
         ]
     return rows
 
@@ -187,13 +259,16 @@ def _host_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     if found.box is None or found.box.host is None:
         return []
     host = found.box.host
-    named = "as asked" if scenario.host else f"usual beside a {found.accelerator.category}; name yours"
-    fitted = "as asked" if scenario.host_memory_gib else "the most its CPU takes; give yours"
+    category = tr(_CATEGORIES[found.accelerator.category])
+    named = tr("as asked") if scenario.host else tr("usual beside a {category}; name yours", category=category)
+    fitted = tr("as asked") if scenario.host_memory_gib else tr("the most its CPU takes; give yours")
     return [
-        Assumption("host", host.name, f"{named}; its price and power are not counted"),
-        Assumption("host memory", memory_size(host.machine.usable_bytes), fitted),
+        Assumption(tr("host"), host.name, tr("{named}; its price and power are not counted", named=named)),
+        Assumption(tr("host memory"), memory_size(host.machine.usable_bytes), fitted),
         Assumption(
-            "prompts over offloaded weights", "the quicker way", "the host computes, or weights go to the device by chunk"
+            tr("prompts over offloaded weights"),
+            tr("the quicker way"),
+            tr("the host computes, or weights go to the device by chunk"),
         ),
     ]
 
@@ -206,11 +281,11 @@ def reasons(
     if not memory.fits:
         lines.append(not_carried(found, scenario, memory, sustained))
     elif float(memory.used_bytes_per_device) > _TIGHT * float(memory.usable_bytes_per_device):
-        lines.append("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse.")
+        lines.append(tr("Memory is tight: under 3 % is left for fragmentation and longer answers; some engines would refuse."))
     if price.usd_per_device_hour is None:
-        lines.append(f"No cost: {price.basis}.")
+        lines.append(tr("No cost: {basis}.", basis=price.basis))
     if price.energy is not None and price.joules_per_output_token is None:
-        lines.append(f"No energy: {price.energy.basis}.")
+        lines.append(tr("No energy: {basis}.", basis=price.energy.basis))
     lines += _plan_notes(scenario, plan)
     lines += serving_notes(found)
     lines += _fact_notes(found, scenario)
@@ -221,15 +296,23 @@ def _plan_notes(scenario: Scenario, plan: Plan) -> list[str]:
     """Where the plan does less than was asked or paid for."""
     lines = []
     if scenario.attention_data_parallel and not plan.attention_data_parallel:
-        lines.append("Data-parallel attention needs a tensor group of two or more: it has no effect here.")
+        lines.append(tr("Data-parallel attention needs a tensor group of two or more: it has no effect here."))
     grouped = 1 < plan.expert_parallel <= plan.tensor_parallel and not plan.attention_data_parallel
     if scenario.expert_parallel is not None and grouped:
-        lines.append("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+        lines.append(
+            tr("Expert parallelism inside a tensor group changes nothing here: the group divides the experts either way.")
+        )
     if scenario.two_batch_overlap and plan.devices_used == 1:
-        lines.append("Two-batch overlap has nothing to hide on one device: it only reads the weights twice.")
+        lines.append(tr("Two-batch overlap has nothing to hide on one device: it only reads the weights twice."))
     idle = scenario.devices - plan.devices_used
     if idle > 0:
-        lines.append(f"{idle} of {scenario.devices} devices stay idle under this plan but are paid for.")
+        lines.append(
+            tr(
+                "{idle} of {devices} devices stay idle under this plan but are paid for.",
+                idle=idle,
+                devices=scenario.devices,
+            )
+        )
     return lines
 
 
@@ -238,11 +321,19 @@ def _fact_notes(found: Resolved, scenario: Scenario) -> list[str]:
     lines = []
     trained, total = found.model.trained_context, scenario.input_tokens + scenario.output_tokens
     if trained is not None and total > trained:
-        lines.append(f"{total:,} tokens exceed the {trained:,} that {found.model.id} was trained for; counted all the same.")
-    if found.accelerator.grade == "C":
-        lines.append(f"A fact of {found.accelerator.id} that the roofline rests on is unverified (grade C).")
-    if found.accelerator.announced:
-        lines.append(f"{found.accelerator.id} is announced, not shipping.")
+        lines.append(
+            tr(
+                "{total:,} tokens exceed the {trained:,} that {model} was trained for; counted all the same.",
+                total=total,
+                trained=trained,
+                model=found.model.id,
+            )
+        )
+    device = found.accelerator
+    if device.grade == "C":
+        lines.append(tr("A fact of {device} that the roofline rests on is unverified (grade C).", device=device.id))
+    if device.announced:
+        lines.append(tr("{device} is announced, not shipping.", device=device.id))
     return [*lines, *_uncalibrated(found)]
 
 
@@ -250,23 +341,28 @@ def _uncalibrated(found: Resolved) -> tuple[str, ...]:
     """Said where no measurement stands behind the constants."""
     if found.engine.is_calibrated:
         return ()
-    return (f"Expected times rest on class means, not on measurements of {found.accelerator.id} under {found.engine.name}.",)
+    said = tr(
+        "Expected times rest on class means, not on measurements of {device} under {engine}.",
+        device=found.accelerator.id,
+        engine=found.engine.name,
+    )
+    return (said,)
 
 
 def source_lines(found: Resolved) -> dict[str, str]:
     """Facts used, with their sources."""
     device = found.accelerator
-    lines = {"model structure": found.model.source or "given file"}
+    lines = {tr("model structure"): found.model.source or tr("given file")}
     facts: dict[str, Fact | None] = {
-        "memory": device.visible_memory or device.memory,
-        "memory bandwidth": device.bandwidth,
-        f"{found.formats.gemm_dtype} peak": device.peaks[found.formats.gemm_dtype],
-        f"{found.formats.wide_dtype} peak": device.peaks[found.formats.wide_dtype],
-        "power": device.tdp,
+        tr("memory"): device.visible_memory or device.memory,
+        tr("memory bandwidth"): device.bandwidth,
+        tr("{rate} peak", rate=found.formats.gemm_dtype): device.peaks[found.formats.gemm_dtype],
+        tr("{rate} peak", rate=found.formats.wide_dtype): device.peaks[found.formats.wide_dtype],
+        tr("power"): device.tdp,
     }
-    facts |= {f"{item.kind} link ({item.name})": item.bandwidth for item in device.links}
+    facts |= {tr("{kind} link ({name})", kind=tr(LINK_KINDS[item.kind]), name=item.name): item.bandwidth for item in device.links}
     for name, fact in facts.items():
         if fact is not None:
-            mark = "" if fact.kind == "datasheet" else f", {fact.kind}"
-            lines[name] = f"{fact.value:g} {fact.unit} ({fact.source}{mark})"
+            mark = "" if fact.kind == "datasheet" else f", {tr(FACT_KINDS[fact.kind])}"
+            lines[name] = f"{localised(f'{fact.value:g}')} {fact.unit} ({fact.source}{mark})"
     return lines

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from roofline.answers.report import BatchCurve, Bound, Report
+from roofline.answers.report import BOUND_NAMES, BatchCurve, Bound, Report
+from roofline.figures.labels import CHARACTER_FRAC, text_width
 from roofline.figures.theme import Look, axis, axis_title, tint
 from roofline.figures.words import BOUND_WORDS, axis_number, sig
+from roofline.language import localised, tr
 
 TOP, STRIP, BOTTOM = (0.56, 1.0), (0.455, 0.515), (0.0, 0.41)
 """Where the two panels and the strip between them stand, from 0 to 1."""
@@ -19,7 +21,6 @@ _STRIP_CHARACTERS = {False: 56, True: 40}
 
 
 def batches(curve: BatchCurve) -> list[float]:
-    """Batches of the curve."""
     """Batches of the curve."""
     return [float(b) for b in np.atleast_1d(curve.batch)]
 
@@ -39,8 +40,8 @@ def batch_axis(span: tuple[float, float], look: Look, anchor: str) -> dict[str, 
         type="log",
         range=[log10(span[0]), log10(span[1])],
         tickvals=ticks,
-        ticktext=[f"{t:,.0f}" if t < 10_000 else axis_number(t) for t in ticks],
-        title=axis_title(look, "Sequences decoding at once (batch)"),
+        ticktext=[localised(f"{t:,.0f}") if t < 10_000 else axis_number(t) for t in ticks],
+        title=axis_title(look, tr("Sequences decoding at once (batch)")),
         anchor=anchor,
     )
 
@@ -57,8 +58,9 @@ def bound_strip(curve: BatchCurve, span: tuple[float, float], look: Look) -> tup
         colour = look.palette.bounds[bound]
         shapes.append(_rectangle(start, end, STRIP, colour, 1.0))
         room = log10(end / start) / log10(span[1]) * _STRIP_CHARACTERS[look.compact]
-        if len(bound) < room:
-            words.append(_strip_word(start, end, bound, look.palette.on_mark, look))
+        name = tr(BOUND_NAMES[bound])
+        if text_width(name, 1.0) < room * CHARACTER_FRAC:
+            words.append(_strip_word(start, end, name, look.palette.on_mark, look))
     if curve.max_batch < span[1]:
         shapes.append(_rectangle(max(1, curve.max_batch), span[1], STRIP, look.palette.grid, 1.0))
     return shapes, words
@@ -82,7 +84,7 @@ def bound_runs(curve: BatchCurve) -> list[tuple[Bound, float, float]]:
 def strip_words(curve: BatchCurve) -> str:
     """The strip as a sentence."""
     runs = bound_runs(curve)
-    return "; ".join(f"{BOUND_WORDS[b]} from batch {start:,.0f}" for b, start, _ in runs)
+    return "; ".join(tr("{bound} from batch {start:,.0f}", bound=tr(BOUND_WORDS[b]), start=start) for b, start, _ in runs)
 
 
 def _rectangle(start: float, end: float, rows: tuple[float, float], colour: str, opacity: float) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def beyond_full(
         "x": (log10(start) + log10(span[1])) / 2,
         "y": sum(panels[0]) / 2,
         "yref": "paper",
-        "text": f"over {curve.max_batch:,}: memory full",
+        "text": tr("over {batch:,}: memory full", batch=curve.max_batch),
         "showarrow": False,
         "xanchor": "center",
         "yanchor": "middle",
@@ -139,7 +141,13 @@ def critical_line(
         {"type": "line", "xref": "x", "yref": "paper", "x0": batch, "x1": batch, "y0": y0, "y1": y1, "line": line}
         for y0, y1 in panels
     ]
-    word = {"x": log10(batch), "y": panels[0][1], "yref": "paper", "text": f"critical {sig(batch)}", "showarrow": False}
+    word = {
+        "x": log10(batch),
+        "y": panels[0][1],
+        "yref": "paper",
+        "text": tr("critical {batch}", batch=sig(batch)),
+        "showarrow": False,
+    }
     word |= {"xanchor": "right", "xshift": -4, "yanchor": "top", "yshift": -20, "bgcolor": tint(look.palette.page, 0.75)}
     word |= {"font": {"size": look.tick_px, "color": look.palette.muted}}
     return shapes, [word]

@@ -25,6 +25,7 @@ from roofline.figures.batch_axis import (
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis, base_layout, tint
 from roofline.figures.words import sig
+from roofline.language import later, tr
 from roofline.units import Floats
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 430
@@ -33,6 +34,8 @@ _EARLY, _LATE = 0.1, 0.82
 """Shares of the batch axis before and after which a word has room on one side only."""
 _FAR = 4.0
 """Where a limit is this much above what is expected, a linear axis would press the expectation flat: it is logarithmic."""
+_LINES = {"limit": later("limit"), "expected": later("expected")}
+"""Lines with a name beside them."""
 
 Line = list[float | None]
 
@@ -60,8 +63,8 @@ class Panel:
 def throughput_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     """Tokens per second in total and per user over one batch axis, with what binds between them."""
     span = batch_span(curve)
-    total = _rate_panel(curve, "y", "Tokens/s in total", "output_tokens_per_s")
-    user = _rate_panel(curve, "y2", "Tokens/s per user", "tokens_per_s_per_user")
+    total = _rate_panel(curve, "y", tr("Tokens/s in total"), "output_tokens_per_s")
+    user = _rate_panel(curve, "y2", tr("Tokens/s per user"), "tokens_per_s_per_user")
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     for panel, value in ((total, report.expected.output_tokens_per_s), (user, report.expected.tokens_per_s_per_user)):
@@ -91,12 +94,16 @@ def _rate_panel(curve: BatchCurve, yaxis: str, title: str, field: str) -> Panel:
 
 def throughput_alt(report: Report, curve: BatchCurve) -> str:
     """The answer of the figure in one sentence."""
-    return (
-        f"Throughput and speed against batch: at batch {report.batch:,} "
-        f"expected {sig(report.expected.output_tokens_per_s)} tokens/s in total "
-        f"and {sig(report.expected.tokens_per_s_per_user)} per user, "
-        f"limit {sig(report.limit.output_tokens_per_s)} and {sig(report.limit.tokens_per_s_per_user)}; "
-        f"at most {curve.max_batch:,} sequences fit. What takes the longest: {strip_words(curve)}."
+    return tr(
+        "Throughput and speed against batch: at batch {batch:,} expected {total} tokens/s in total and {user} per user, "
+        "limit {total_limit} and {user_limit}; at most {most:,} sequences fit. What takes the longest: {bounds}.",
+        batch=report.batch,
+        total=sig(report.expected.output_tokens_per_s),
+        user=sig(report.expected.tokens_per_s_per_user),
+        total_limit=sig(report.limit.output_tokens_per_s),
+        user_limit=sig(report.limit.tokens_per_s_per_user),
+        most=curve.max_batch,
+        bounds=strip_words(curve),
     )
 
 
@@ -110,7 +117,7 @@ def cost_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
         curve.usd_per_million_output_tokens_at_limit,
     )
     low, high, expected, limit = ([] if f is None else _line(f, curve) for f in fields)
-    title = "USD per million output tokens"
+    title = tr("USD per million output tokens")
     panel = Panel("y", title, (low, high, expected, limit), falls=True, log_y=True, limit_below=True)
     usd = report.cost.usd_per_million_output_tokens
     layout = base_layout(look, height=COST_HEIGHT_PX)
@@ -129,11 +136,13 @@ def cost_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
 def cost_alt(report: Report) -> str:
     """The answer of the cost figure in one sentence."""
     cost = report.cost
-    return (
-        f"Cost against batch: at batch {report.batch:,} "
-        f"expected {sig(cost.usd_per_million_output_tokens)} USD per million output tokens "
-        f"({sig(cost.usd_per_million_output_tokens_low)} to {sig(cost.usd_per_million_output_tokens_high)}), "
-        f"limit {sig(cost.usd_per_million_output_tokens_at_limit)}."
+    return tr(
+        "Cost against batch: at batch {batch:,} expected {usd} USD per million output tokens ({low} to {high}), limit {limit}.",
+        batch=report.batch,
+        usd=sig(cost.usd_per_million_output_tokens),
+        low=sig(cost.usd_per_million_output_tokens_low),
+        high=sig(cost.usd_per_million_output_tokens_high),
+        limit=sig(cost.usd_per_million_output_tokens_at_limit),
     )
 
 
@@ -167,7 +176,7 @@ def _panel(panel: Panel, curve: BatchCurve, look: Look) -> list[dict[str, Any]]:
     band_x = [x[i] for i in inside] + [x[i] for i in reversed(inside)]
     band_y = [low[i] for i in inside] + [high[i] for i in reversed(inside)]
     common = {"type": "scatter", "mode": "lines", "yaxis": panel.yaxis}
-    text = [f"{title}<br>batch {x[i]:,.0f}: expected {sig(expected[i])} ({sig(low[i])} to {sig(high[i])})" for i in inside]
+    text = [f"{title}<br>{_hover(x[i], expected[i], low[i], high[i])}" for i in inside]
     return [
         common
         | {
@@ -177,16 +186,16 @@ def _panel(panel: Panel, curve: BatchCurve, look: Look) -> list[dict[str, Any]]:
             "fillcolor": tint(colour, 0.17),
             "line": {"width": 0},
             "hoverinfo": "skip",
-            "name": "band",
+            "name": tr("band"),
         },
         common
         | {
             "x": x,
             "y": limit,
             "line": {"color": look.palette.muted, "width": 1.5, "dash": "5px,4px"},
-            "text": [f"limit at batch {b:,.0f}: {sig(v)}" for b, v in zip(x, limit, strict=True)],
+            "text": [tr("limit at batch {batch:,.0f}: {value}", batch=b, value=sig(v)) for b, v in zip(x, limit, strict=True)],
             "hovertemplate": "%{text}<extra></extra>",
-            "name": "limit",
+            "name": tr("limit"),
         },
         common
         | {
@@ -195,9 +204,19 @@ def _panel(panel: Panel, curve: BatchCurve, look: Look) -> list[dict[str, Any]]:
             "line": {"color": colour, "width": 2.75},
             "text": text,
             "hovertemplate": "%{text}<extra></extra>",
-            "name": "expected",
+            "name": tr("expected"),
         },
     ]
+
+
+def _hover(batch: float, expected: float | None, low: float | None, high: float | None) -> str:
+    return tr(
+        "batch {batch:,.0f}: expected {expected} ({low} to {high})",
+        batch=batch,
+        expected=sig(expected),
+        low=sig(low),
+        high=sig(high),
+    )
 
 
 def _ring(report: Report, panel: Panel, value: Floats | None, look: Look) -> list[dict[str, Any]]:
@@ -214,8 +233,8 @@ def _ring(report: Report, panel: Panel, value: Floats | None, look: Look) -> lis
             "yaxis": panel.yaxis,
             "marker": marker,
             "cliponaxis": False,
-            "name": "chosen batch",
-            "hovertemplate": f"chosen batch {report.batch:,}: {sig(value)}<extra></extra>",
+            "name": tr("chosen batch"),
+            "hovertemplate": f"{tr('chosen batch {batch:,}: {value}', batch=report.batch, value=sig(value))}<extra></extra>",
         }
     ]
 
@@ -272,7 +291,7 @@ def _panel_words(report: Report, curve: BatchCurve, panel: Panel, look: Look) ->
                 "x": log10(spot[0]),
                 "y": log10(spot[1]) if panel.log_y else spot[1],
                 "yref": panel.yaxis,
-                "text": f"<b>{word}</b>" if word == "expected" else word,
+                "text": f"<b>{tr(_LINES[word])}</b>" if word == "expected" else tr(_LINES[word]),
                 "showarrow": False,
                 "yshift": y_shift,
                 "xshift": x_shift,

@@ -8,6 +8,7 @@ from typing import Any
 
 from roofline.figures.theme import Look, axis, axis_title, safe, tint
 from roofline.figures.words import axis_number, sig
+from roofline.language import localised, tr
 from roofline.units import with_prefix
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
@@ -19,7 +20,7 @@ def line_trace(
     name: str, x: list[float], y: list[float], line: dict[str, Any], yaxis: str, unit: str, shown: Callable[[float], str] = sig
 ) -> dict[str, Any]:
     """A line whose every point says its name and value."""
-    text = [f"{safe(name)}<br>{a:,.0f} {unit}: {shown(b)}" for a, b in zip(x, y, strict=True)]
+    text = [f"{safe(name)}<br>{localised(f'{a:,.0f}')} {unit}: {shown(b)}" for a, b in zip(x, y, strict=True)]
     trace = {"type": "scatter", "mode": "lines", "x": x, "y": y, "yaxis": yaxis, "name": safe(name), "line": line}
     return {**trace, "text": text, "hovertemplate": "%{text}<extra></extra>"}
 
@@ -33,7 +34,7 @@ def ring(x: float, y: float, text: str, look: Look, yaxis: str) -> dict[str, Any
         "x": [x],
         "y": [y],
         "yaxis": yaxis,
-        "name": "chosen",
+        "name": tr("chosen"),
         "marker": marker,
         "cliponaxis": False,
     }
@@ -89,7 +90,7 @@ def powers_axis(low: float, high: float, look: Look, title: str, *, stride: int)
         type="log",
         range=[log10(low / 1.15), log10(high * 1.15)],
         tickvals=ticks,
-        ticktext=[f"{t:,.0f}" if t < 10_000 else _binary(t) for t in ticks],
+        ticktext=[localised(f"{t:,.0f}") if t < 10_000 else _binary(t) for t in ticks],
         title=axis_title(look, title),
     )
 

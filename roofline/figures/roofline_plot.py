@@ -6,11 +6,12 @@ from collections.abc import Callable
 from math import ceil, floor, log10
 from typing import Any
 
-from roofline.answers.report import BatchCurve, Bound, Phase, Report
+from roofline.answers.report import PHASE_NAMES, BatchCurve, Bound, Phase, Report
 from roofline.figures.roofline_geometry import COMPACT_HEIGHT_PX, HEIGHT_PX, Ceiling, Dot, Scene, Step, scene, symbol
-from roofline.figures.roofline_words import all_words
+from roofline.figures.roofline_words import SIDES, all_words
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import BOUND_WORDS, axis_number, operator_name, rate_tick, sig
+from roofline.language import tr
 from roofline.units import duration, with_prefix
 
 Trace = dict[str, Any]
@@ -24,19 +25,23 @@ def roofline_figure(report: Report, curve: BatchCurve, look: Look) -> Spec:
     data += [_operators(phase, shown, look) for phase in _PHASES]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     across, up = shown.scale.x, shown.scale.y
-    layout["xaxis"] = _log_axis(look, across, axis_number, "FLOP per byte of memory traffic", whole=look.compact)
-    layout["yaxis"] = _log_axis(look, up, rate_tick, "" if look.compact else "FLOP/s per device", whole=True)
+    layout["xaxis"] = _log_axis(look, across, axis_number, tr("FLOP per byte of memory traffic"), whole=look.compact)
+    layout["yaxis"] = _log_axis(look, up, rate_tick, "" if look.compact else tr("FLOP/s per device"), whole=True)
     layout["annotations"] = all_words(shown, look)
     return {"data": data, "layout": layout}
 
 
 def roofline_alt(report: Report) -> str:
     """The answer of the figure in one sentence."""
-    return (
-        f"Roofline of {report.model_name} on {report.hardware_name}: "
-        f"the ridge lies at {sig(report.ridge_flops_per_byte)} FLOP per byte; "
-        f"decode at batch {report.batch:,} is bound by {BOUND_WORDS[report.bound['decode']]}, "
-        f"prefill by {BOUND_WORDS[report.bound['prefill']]}."
+    return tr(
+        "Roofline of {model} on {hardware}: the ridge lies at {ridge} FLOP per byte; "
+        "decode at batch {batch:,} is bound by {decode}, prefill by {prefill}.",
+        model=report.model_name,
+        hardware=report.hardware_name,
+        ridge=sig(report.ridge_flops_per_byte),
+        batch=report.batch,
+        decode=tr(BOUND_WORDS[report.bound["decode"]]),
+        prefill=tr(BOUND_WORDS[report.bound["prefill"]]),
     )
 
 
@@ -65,7 +70,7 @@ def _tints(shown: Scene, look: Look) -> list[Trace]:
     )
     common: Trace = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip"}
     return [
-        common | {"x": xs, "y": ys, "fillcolor": tint(look.palette.bounds[side], 0.07), "name": f"{side}-bound"}
+        common | {"x": xs, "y": ys, "fillcolor": tint(look.palette.bounds[side], 0.07), "name": tr(SIDES[side])}
         for side, xs, ys in sides
     ]
 
@@ -74,7 +79,7 @@ def _roofs(shown: Scene, look: Look) -> list[Trace]:
     """Bandwidth and peaks as lines; the pair in use is one bold line."""
     ordered = sorted(shown.roofs, key=lambda r: (r.in_use, r.flops_per_s))
     ridge = shown.report.ridge_flops_per_byte
-    foot: Trace = {"type": "scatter", "mode": "lines", "name": "ridge", "hoverinfo": "skip"}
+    foot: Trace = {"type": "scatter", "mode": "lines", "name": tr("ridge"), "hoverinfo": "skip"}
     foot |= {"x": [ridge, ridge], "y": [shown.scale.y[0], shown.peak]}
     foot |= {"line": {"color": look.palette.muted, "width": 1, "dash": "1px,3px"}}
     return [_roof(roof, shown, look) for roof in ordered] + [foot]
@@ -93,11 +98,11 @@ def _roof(roof: Ceiling, shown: Scene, look: Look) -> Trace:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"ceiling {roof.name}",
+        "name": tr("ceiling {name}", name=roof.name),
         "x": xs,
         "y": ys,
         "line": bold if roof.in_use else thin,
-        "hovertemplate": f"{safe(roof.name)} peak {peak}<extra></extra>",
+        "hovertemplate": f"{tr('{name} peak {rate}', name=safe(roof.name), rate=peak)}<extra></extra>",
     }
 
 
@@ -108,10 +113,10 @@ def _path_traces(shown: Scene, look: Look) -> list[Trace]:
     colour, batch = look.palette.phases["decode"], shown.report.batch
     doublings = [s for s in shown.path if s.batch & (s.batch - 1) == 0]
     chosen = min(shown.path, key=lambda s: abs(s.batch - batch))
-    line = _steps("path of the batch", shown.path, "lines") | {"hoverinfo": "skip", "hovertemplate": None}
+    line = _steps(tr("path of the batch"), shown.path, "lines") | {"hoverinfo": "skip", "hovertemplate": None}
     line |= {"line": {"color": colour, "width": 1.5, "dash": "2px,3px"}}
-    spots = _steps("batches", doublings, "markers") | {"marker": {"color": colour, "size": 5}}
-    ring = _steps("chosen batch", [chosen], "markers")
+    spots = _steps(tr("batches"), doublings, "markers") | {"marker": {"color": colour, "size": 5}}
+    ring = _steps(tr("chosen batch"), [chosen], "markers")
     ring |= {
         "marker": {"symbol": "circle-open", "size": 13, "color": look.palette.text, "line": {"width": 2}},
     }
@@ -125,10 +130,15 @@ def _steps(name: str, steps: list[Step] | tuple[Step, ...], mode: str) -> Trace:
         "name": name,
         "x": [s.x for s in steps],
         "y": [s.y for s in steps],
-        "text": [f"whole decode step at batch {s.batch:,}<br>{sig(s.x)} FLOP/byte, {with_prefix(s.y, 'FLOP/s')}" for s in steps],
+        "text": [_step_hover(step) for step in steps],
         "hovertemplate": "%{text}<extra></extra>",
         "unselected": {"marker": {"opacity": 1}},
     }
+
+
+def _step_hover(step: Step) -> str:
+    title = tr("whole decode step at batch {batch:,}", batch=step.batch)
+    return f"{title}<br>{sig(step.x)} FLOP/byte, {with_prefix(step.y, 'FLOP/s')}"
 
 
 def _operators(phase: Phase, shown: Scene, look: Look) -> Trace:
@@ -136,7 +146,7 @@ def _operators(phase: Phase, shown: Scene, look: Look) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": phase,
+        "name": tr(PHASE_NAMES[phase]),
         "x": [d.x for d in dots],
         "y": [d.y for d in dots],
         "ids": [f"{phase}:{d.row.name}" for d in dots],
@@ -156,12 +166,20 @@ def _operators(phase: Phase, shown: Scene, look: Look) -> Trace:
 def _hover(dot: Dot) -> str:
     row = dot.row
     work, traffic = with_prefix(row.flops, "FLOP"), with_prefix(row.bytes, "B")
-    return "<br>".join(
-        [
-            f"<b>{safe(operator_name(row.name))}</b>, {row.phase}, {row.count:g} layers",
-            f"{work} / {traffic} = {sig(row.intensity)} FLOP/byte",
-            f"weights {with_prefix(row.weight_bytes, 'B')}, cache {with_prefix(row.cache_bytes, 'B')}",
-            f"limit {duration(row.limit_s)}, expected {duration(row.expected_s)} ({dot.share:.0%} of the step)",
-            f"reaches {with_prefix(dot.y, 'FLOP/s')}, bound by {BOUND_WORDS[row.bound]}",
-        ]
+    lines = (
+        f"<b>{safe(operator_name(row.name))}</b>, {tr(PHASE_NAMES[row.phase])}, {tr('{n:g} layers', n=row.count)}",
+        f"{work} / {traffic} = {sig(row.intensity)} FLOP/byte",
+        tr(
+            "weights {weights}, cache {cache}",
+            weights=with_prefix(row.weight_bytes, "B"),
+            cache=with_prefix(row.cache_bytes, "B"),
+        ),
+        tr(
+            "limit {limit}, expected {expected} ({share:.0%} of the step)",
+            limit=duration(row.limit_s),
+            expected=duration(row.expected_s),
+            share=dot.share,
+        ),
+        tr("reaches {rate}, bound by {bound}", rate=with_prefix(dot.y, "FLOP/s"), bound=tr(BOUND_WORDS[row.bound])),
     )
+    return "<br>".join(lines)

@@ -10,10 +10,13 @@ from roofline.figures.labels import Box, Label, Mark, along, around, clusters, p
 from roofline.figures.roofline_geometry import Dot, Scene
 from roofline.figures.theme import BOUND_MARKS, Look, safe
 from roofline.figures.words import short_operator_name, sig
+from roofline.language import later, tr
 from roofline.units import with_prefix
 
 Note = dict[str, Any]
 Word = tuple[Note, Box]
+SIDES: dict[Bound, str] = {"memory": later("memory-bound"), "compute": later("compute-bound")}
+"""The two sides of the ridge, to be translated where they are shown."""
 _GAP_PX = 12.0
 _LEAST_SHARE = 0.002
 """Operators that take less of a step go without a label."""
@@ -107,7 +110,7 @@ def _beside(text: str, at: tuple[float, float], px: tuple[float, float], *, bold
 def _bandwidth_word(shown: Scene, rows: list[float], look: Look) -> Word | None:
     """The memory roof's name, on the lowest free row where it fits left of the line."""
     bandwidth = shown.report.bandwidth_bytes_per_s
-    text = f"Memory {with_prefix(bandwidth, 'B/s')}"
+    text = tr("Memory {rate}", rate=with_prefix(bandwidth, "B/s"))
     for percent in range(25, 90, 3):
         y = shown.scale.height(percent / 100)
         px = shown.scale.px(y / bandwidth, y)
@@ -123,8 +126,8 @@ def _foot_words(shown: Scene, look: Look) -> list[Word]:
     width_px = shown.scale.plot_px[0]
     ridge = shown.report.ridge_flops_per_byte
     ridge_px = shown.scale.px(ridge, shown.scale.y[0])[0]
-    word_px = _width("■ compute-bound", size)
-    number = f"ridge {sig(ridge)}"
+    word_px = max(_width(f"■ {tr(side)}", size) for side in SIDES.values())
+    number = tr("ridge {intensity}", intensity=sig(ridge))
     words = [_foot_word(_side("memory", look), shown, shown.scale.x[0], ("left", 6.0), (6.0, word_px), text, look)]
     if width_px - ridge_px > word_px + 12:
         place_px = (width_px - 6 - word_px, word_px)
@@ -142,7 +145,7 @@ def _width(text: str, size_px: float) -> float:
 
 def _side(bound: Bound, look: Look) -> str:
     mark = f"<span style='color:{look.palette.bounds[bound]}'>{BOUND_MARKS[bound]}</span>"
-    return f"{mark} <b>{bound}-bound</b>"
+    return f"{mark} <b>{tr(SIDES[bound])}</b>"
 
 
 def _foot_word(

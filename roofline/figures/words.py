@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from roofline.answers.report import Bound
+from roofline.language import later, localised, tr
 from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, TERA, duration, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
-    "compute": "compute",
-    "memory": "memory bandwidth",
-    "network": "network",
-    "host": "host",
-    "latency": "latency",
+    "compute": later("compute"),
+    "memory": later("memory bandwidth"),
+    "network": later("network"),
+    "host": later("host"),
+    "latency": later("latency"),
 }
+"""To be translated where they are shown."""
 _MOST_PREFIXED = 1e18
 """Above this, a power of ten says more than a prefix."""
 _LONG = 10_000
-_RATE_NAMES = {"fp16_acc16": "FP16 with 16-bit sums"}
+_RATE_NAMES = {"fp16_acc16": later("FP16 with 16-bit sums")}
 
 
 def operator_name(name: str) -> str:
@@ -44,7 +46,7 @@ def rate_name(dtype: str) -> str:
     >>> rate_name("bf16"), rate_name("fp16_acc16")
     ('BF16', 'FP16 with 16-bit sums')
     """
-    return _RATE_NAMES.get(dtype, dtype.upper())
+    return tr(_RATE_NAMES[dtype]) if dtype in _RATE_NAMES else dtype.upper()
 
 
 def sig(value: object, digits: int = 3) -> str:
@@ -63,12 +65,12 @@ def axis_number(value: float) -> str:
     ('0.3', '300', '10k', '2bn', '1,000bn')
     """
     if value < KILO:
-        return f"{value:g}"
+        return localised(f"{value:g}")
     if value < MEGA:
-        return f"{value / KILO:.3g}k"
+        return localised(f"{value / KILO:.3g}") + "k"
     if value < GIGA:
-        return f"{value / MEGA:.3g}M"
-    return f"{value / GIGA:.3g}bn" if value < TERA else f"{value / GIGA:,.0f}bn"
+        return localised(f"{value / MEGA:.3g}") + "M"
+    return tr("{number}bn", number=localised(f"{value / GIGA:.3g}" if value < TERA else f"{value / GIGA:,.0f}"))
 
 
 def count_tick(value: float) -> str:
@@ -78,7 +80,7 @@ def count_tick(value: float) -> str:
     ('2,048', '32k', '1M', '100k', '0.5')
     """
     if value < _LONG:
-        return f"{value:,g}"
+        return localised(f"{value:,g}")
     if value % MEBI == 0:
         return f"{value / MEBI:g}M"
     return f"{value / KIBI:g}k" if value % KIBI == 0 else axis_number(value)
@@ -102,11 +104,11 @@ def scale_number(value: float) -> str:
     """
     size = abs(value)
     if MILLI <= size < KILO or value == 0:
-        return f"{value:g}"
+        return localised(f"{value:g}")
     if KILO <= size < _MOST_PREFIXED:
         number, _, letter = with_prefix(value, "", 1).partition(" ")
         return f"{number}{letter}"
-    return f"{value:.3g}".replace("e+", "e").replace("e-0", "e-")
+    return localised(f"{value:.3g}".replace("e+", "e").replace("e-0", "e-"))
 
 
 def quantity(value: float, unit: str) -> str:

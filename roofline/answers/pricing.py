@@ -139,7 +139,7 @@ def _basis(found: Owned) -> str:
         "owned: {price:,.0f} USD ({source}) and {rest:.0%} for the rest, {years:g} years, {left:.0%} left, {capital:.0%} a year "
         "for capital, {drawn}, {hosting:g} USD a kW and month for space, {staff:.0%} of the outlay a year for staff",
         price=found.price_usd.value,
-        source=found.price_usd.source,
+        source=tr(found.price_usd.source),
         rest=found.overhead_frac.value,
         years=found.life_years.value,
         left=found.residual_frac.value,

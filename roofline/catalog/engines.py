@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 
 import numpy as np
 
 from roofline.catalog.calibration import Calibration, Fitted, calibration
 from roofline.errors import UnknownIdError
+from roofline.language import cached, localised, tr
 from roofline.specs.engine import Constant, EngineProfile
 from roofline.specs.hardware import Accelerator
 
@@ -82,11 +83,15 @@ def _of_measured(profile: EngineProfile, accelerator: Accelerator) -> EngineProf
     if accelerator.bandwidth.kind == "measured":
         for name in ("bandwidth_frac", "cache_bandwidth_frac"):
             share: Constant = getattr(profile, name)
-            basis = f"{share.basis}; over the {STREAM_FRAC:.2f} that a measured reading is of the nominal bandwidth"
+            basis = tr(
+                "{basis}; over the {share:.2f} that a measured reading is of the nominal bandwidth",
+                basis=share.basis,
+                share=STREAM_FRAC,
+            )
             low, value, high = (min(1.0, x / STREAM_FRAC) for x in (share.low, share.value, share.high))
             update[name] = Constant(value=value, low=low, high=high, basis=basis)
     if accelerator.peaks and all(fact.kind == "measured" for fact in accelerator.peaks.values()):
-        basis = "mature engines reach 0.82 to 0.89 of the best measured matrix product on devices where both are known"
+        basis = tr("mature engines reach 0.82 to 0.89 of the best measured matrix product on devices where both are known")
         reached = Constant(value=PRODUCT_FRAC, low=0.4, high=1.0, basis=basis)
         update |= dict.fromkeys(WIDTHS, reached)
     return profile.model_copy(update=update)
@@ -107,7 +112,7 @@ def ceiling_frac(fit: Calibration, device: str, width: str) -> float:
     return fit.ceilings.get(device, {}).get(width, UNMEASURED_CEILING)
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def _calibrated(ref: str, device: str, architecture: str, link: str) -> EngineProfile:
     base, fit = _profiles()[ref], calibration()
     means = fit.classes[base.kind]
@@ -156,10 +161,20 @@ def _constant(
     scale, text = 1.0, ""
     if name in WIDTHS:
         scale = ceiling_frac(fit, device, WIDTHS[name])
-        measured = "measured" if WIDTHS[name] in fit.ceilings.get(device, {}) else "assumed"
-        text = f"{fitted.value:.2f} of the best matrix product, {scale:.2f} of the peak ({measured}); "
-    where = "this architecture" if name in own else f"{base.kind} engines"
-    text += f"fitted on {fitted.rows} measurements of {where}, standard error {fitted.error:.0%}"
+        known = WIDTHS[name] in fit.ceilings.get(device, {})
+        text = tr(
+            "{share:.2f} of the best matrix product, {peak:.2f} of the peak ({how})",
+            share=fitted.value,
+            peak=scale,
+            how=tr("measured") if known else tr("assumed"),
+        )
+        text += "; "
+    text += tr(
+        "fitted on {rows} measurements of {where}, standard error {error:.0%}",
+        rows=fitted.rows,
+        where=tr("this architecture") if name in own else tr("{kind} engines", kind=base.kind),
+        error=fitted.error,
+    )
     most = 1.0 / scale if name in WIDTHS else np.inf
     low, value, high = (
         min(most, x) * scale for x in (min(fitted.low, fitted.value), fitted.value, max(fitted.high, fitted.value))
@@ -171,15 +186,22 @@ def _cache_constant(found: Mapping[str, Fitted]) -> Constant:
     """Cache reading, relative to weight reading; never above the bandwidth itself."""
     share, factor = found["bandwidth_frac"], found["cache_factor"]
     value = min(1.0, share.value * factor.value)
-    text = f"{factor.value:.2f} times the share of weights, fitted on {factor.rows} measurements, error {factor.error:.0%}"
+    text = tr(
+        "{factor:.2f} times the share of weights, fitted on {rows} measurements, error {error:.0%}",
+        factor=factor.value,
+        rows=factor.rows,
+        error=factor.error,
+    )
     low, high = min(value, share.low * factor.low), min(1.0, max(value, share.high * factor.high))
     return Constant(value=value, low=low, high=high, basis=text)
 
 
 def _band_basis(is_known: bool) -> str:
     if is_known:
-        return "10th to 90th percentile of measured over predicted time where the source, or the device, was left out of the fit"
-    return "no measurement of this architecture under such an engine: percentiles where both were left out of the fit"
+        return tr(
+            "10th to 90th percentile of measured over predicted time where the source, or the device, was left out of the fit"
+        )
+    return tr("no measurement of this architecture under such an engine: percentiles where both were left out of the fit")
 
 
 def _sentences(
@@ -189,12 +211,23 @@ def _sentences(
     lines = []
     if not own:
         lines.append(
-            f"No measurement of {architecture or 'this architecture'} under a {base.kind} engine: class means, with a wider band."
+            tr(
+                "No measurement of {architecture} under a {kind} engine: class means, with a wider band.",
+                architecture=architecture or tr("this architecture"),
+                kind=base.kind,
+            )
         )
     if not base.is_measured:
-        lines.append(f"Constants of {base.name} are borrowed from the class of {base.kind} engines, with a wider band.")
+        lines.append(
+            tr(
+                "Constants of {engine} are borrowed from the class of {kind} engines, with a wider band.",
+                engine=base.name,
+                kind=base.kind,
+            )
+        )
     elif not software and base.id != "serving" and base.kind == "serving":
-        lines.append(f"No measurement of {base.name}: launch times are class means, with a wider band.")
-    parts = [f"{name} {e.left_out_median:.0%} / {e.left_out_p90:.0%}" for name, e in fit.errors.items()]
-    lines.append(f"Error with the source left out of the fit, median / 90th percentile: {', '.join(parts)}.")
+        lines.append(tr("No measurement of {engine}: launch times are class means, with a wider band.", engine=base.name))
+    parts = [localised(f"{e.left_out_median:.0%} / {e.left_out_p90:.0%}") for e in fit.errors.values()]
+    errors = ", ".join(f"{name} {part}" for name, part in zip(fit.errors, parts, strict=True))
+    lines.append(tr("Error with the source left out of the fit, median / 90th percentile: {errors}.", errors=errors))
     return tuple(lines)

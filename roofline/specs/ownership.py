@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_serializer, model_validator
 
-from roofline.language import tr
 from roofline.specs.base import Frozen, printable
 
 _Usd = Annotated[float, Field(ge=0, le=1e9)]
@@ -79,15 +78,10 @@ def _parts(text: str) -> dict[str, Any]:
         if not sign and part in ("on", "power"):
             found |= {"power_only": True} if part == "power" else {}
         elif not sign or name is None:
-            raise ValueError(
-                tr(
-                    "'{given}' is no part of it: write 'on', 'power', or any of {known} as price=25000",
-                    given=printable(part, 40),
-                    known=", ".join(PARTS),
-                )
-            )
+            known = ", ".join(PARTS)
+            raise ValueError(f"'{printable(part, 40)}' is no part of it: write 'on', 'power', or any of {known} as price=25000")
         elif name in found:
-            raise ValueError(tr("'{word}' is given twice", word=word))
+            raise ValueError(f"'{word}' is given twice")
         else:
             found[name] = number.strip()
     return found

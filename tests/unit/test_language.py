@@ -8,6 +8,9 @@ from string import Formatter
 
 import pytest
 
+from roofline import Scenario, evaluate, language
+from roofline.answers.explain import explain
+from roofline.figures.labels import text_width
 from roofline.language import LANGUAGES, cached, chosen, localised, told_in, tr, use
 from roofline.units import duration, significant, with_prefix
 
@@ -67,3 +70,28 @@ def test_an_unknown_language_is_refused_by_name() -> None:
     with pytest.raises(KeyError, match=r"no language 'xx'; there are en, ko, id"):
         use("xx")
     assert chosen() == "en"
+
+
+class _Marked(dict[str, str]):
+    def get(self, message: str, default: str | None = None) -> str:  # type: ignore[override]
+        return f"<{message}>"
+
+
+def test_an_estimate_told_in_one_language_leaves_no_word_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Scenario(model="mixtral-8x7b", hardware="h200-sxm", devices=2, batch=9)
+    monkeypatch.setattr(language, "_messages", lambda name: _Marked() if name == "ko" else {})
+    with told_in("ko"):
+        marked = evaluate(asked)
+        explained = explain(marked)["output_tokens_per_s"]
+    plain = evaluate(asked)
+    assert marked.sentence.startswith("<Decode is bound by <")
+    assert {item.name[0] for item in marked.assumptions} == {"<"} == {explained.title[0]}
+    assert all(name.startswith("<") for name in marked.sources)
+    told = (plain.sentence, plain.plan.why, plain.cost.basis, plain.formats.weights, *plain.reasons, *plain.sources)
+    assert [text for text in told if "<" in text] == []
+    assert [item for item in plain.assumptions if "<" in item.name + item.value + item.basis] == []
+
+
+def test_korean_words_are_measured_as_wide_as_they_are() -> None:
+    assert text_width("memory", 10.0) == pytest.approx(32.4)
+    assert text_width("메모리 4", 10.0) == pytest.approx(30.0 + 10.8)

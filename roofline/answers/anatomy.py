@@ -13,6 +13,7 @@ from roofline.catalog.formats import load_format
 from roofline.catalog.models import load_model
 from roofline.errors import InputError
 from roofline.formulas.experts import distinct_experts, tokens_per_touched_expert
+from roofline.language import later, tr
 from roofline.performance.counts import ModelCounts, model_counts
 from roofline.performance.memory import cache_by_context
 from roofline.performance.weights import weight_bytes
@@ -24,6 +25,27 @@ WEIGHT_FORMATS = ("bf16", "fp8", "int8", "q8_0", "q6_k", "q4_k_m", "nvfp4", "mxf
 _MOST_CONTEXT_TOKENS = 1_048_576
 _LEAST_CONTEXT_TOKENS = 256
 _BATCH_DOUBLINGS = 13
+_CARDS = {
+    "grouped-query attention": later("grouped-query attention"),
+    "multi-head attention": later("multi-head attention"),
+    "multi-query attention": later("multi-query attention"),
+    "latent attention": later("latent attention"),
+    "latent attention with an indexer": later("latent attention with an indexer"),
+    "compressed attention": later("compressed attention"),
+    "lightning attention": later("lightning attention"),
+    "kimi delta attention": later("kimi delta attention"),
+    "gated delta net": later("gated delta net"),
+    "gated linear recurrence": later("gated linear recurrence"),
+    "short convolution": later("short convolution"),
+    "shared transformer block": later("shared transformer block"),
+    "gated feed-forward": later("gated feed-forward"),
+    "feed-forward": later("feed-forward"),
+    "mixture of experts": later("mixture of experts"),
+    "channel mixing": later("channel mixing"),
+    "residual streams": later("residual streams"),
+    "matrix": later("matrix"),
+}
+"""Cards of the rule sheet in words; names of designs, such as mamba, are the same everywhere."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +53,21 @@ class Layer:
     """One kind of layer of the stack."""
 
     positions: tuple[int, ...]
-    mixer: str
-    """Attention or recurrence, in words, with its reach."""
-    feed_forward: str
+    mixers: tuple[Block, ...]
+    feeds: tuple[Block, ...]
     parameters: int
     """Of one such layer."""
     active_parameters: int
+
+    @property
+    def mixer(self) -> str:
+        """Attention or recurrence, in words, with its reach."""
+        return tr(" and ").join(_mixer_words(block) for block in self.mixers) or tr("no mixer")
+
+    @property
+    def feed_forward(self) -> str:
+        """The same of what follows it."""
+        return tr(" and ").join(_feed_words(block) for block in self.feeds) or tr("no feed-forward")
 
 
 @dataclass(frozen=True)
@@ -113,35 +144,37 @@ def _layer(group: LayerGroup) -> Layer:
             parameters += tensor.n_parameters
             share = block.routing.n_active if block.routing and tensor.part == "routed_experts" else tensor.n_copies
             active += tensor.n_out * tensor.n_in * share
-    mixers = [_mixer_words(b) for b in group.blocks if b.attends or b.recurrences]
-    feeds = [_feed_words(b) for b in group.blocks if not b.attends and not b.recurrences and b.kind not in ("norms",)]
     return Layer(
         positions=tuple(group.layers),
-        mixer=" and ".join(mixers) or "no mixer",
-        feed_forward=" and ".join(feeds) or "no feed-forward",
+        mixers=tuple(b for b in group.blocks if b.attends or b.recurrences),
+        feeds=tuple(b for b in group.blocks if not b.attends and not b.recurrences and b.kind != "norms"),
         parameters=parameters,
         active_parameters=active,
     )
 
 
 def _mixer_words(block: Block) -> str:
-    return ", ".join([block.kind, *(reach for a in block.attends if (reach := _reach_words(a)))])
+    return ", ".join([_card(block), *(reach for a in block.attends if (reach := _reach_words(a)))])
 
 
 def _reach_words(attend: Attend) -> str:
     if attend.window is not None:
-        return f"window {attend.window:,}"
+        return tr("window {n:,}", n=attend.window)
     if attend.chunk is not None:
-        return f"chunks of {attend.chunk:,}"
+        return tr("chunks of {n:,}", n=attend.chunk)
     if attend.top_k is not None:
-        return f"best {attend.top_k:,} keys"
+        return tr("best {n:,} keys", n=attend.top_k)
     return ""
 
 
 def _feed_words(block: Block) -> str:
     if block.routing is None:
-        return block.kind
-    return f"{block.kind}, {block.routing.n_active} of {block.routing.n_experts}"
+        return _card(block)
+    return tr("{card}, {k} of {n}", card=_card(block), k=block.routing.n_active, n=block.routing.n_experts)
+
+
+def _card(block: Block) -> str:
+    return tr(_CARDS.get(block.kind, block.kind))
 
 
 def _weights(model: ModelSpec) -> tuple[WeightSize, ...]:

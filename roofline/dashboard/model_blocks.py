@@ -13,6 +13,7 @@ from roofline.dashboard.text import count_words, esc, gb
 from roofline.dashboard.view import View
 from roofline.figures.theme import Palette, tint
 from roofline.figures.words import sig
+from roofline.language import localised, tr
 
 _PERCENT = 100.0
 _MOST_CELLS = 160
@@ -22,29 +23,47 @@ _MOST_CELLS = 160
 def model_cards(found: Anatomy, view: View, cache_format: str) -> str:
     """The four headline numbers."""
     parameters, cache = found.counts.parameters, found.counts.kv_cache
-    share = parameters.active / parameters.total
-    towers = f" · {count_words(parameters.vision_audio)} more for images or sound" if parameters.vision_audio else ""
-    multiplied = count_words(parameters.active_matmul)
-    looked_up = f" · {multiplied} multiplied, the rest looked up" if parameters.active_matmul < parameters.active else ""
-    draft = f" · {count_words(found.counts.draft_parameters)} more to draft" if found.counts.draft_parameters else ""
-    state = f" · {gb(cache.state_bytes)} state at any length" if cache.state_bytes else ""
-    whole = f"{gb(cache.bytes + cache.state_bytes)} at {view.context:,} tokens"
+    whole = tr("{size} at {n:,} tokens", size=gb(cache.bytes + cache.state_bytes), n=view.context)
+    state = tr("{size} state at any length", size=gb(cache.state_bytes)) if cache.state_bytes else ""
     cards = [
-        _card("Parameters", count_words(parameters.total), f"{found.counts.layers:,} layers{towers}{draft}"),
+        _card(tr("Parameters"), count_words(parameters.total), _besides_layers(found)),
+        _card(tr("Active per token"), count_words(parameters.active), _active_share(found)),
         _card(
-            "Active per token",
-            count_words(parameters.active),
-            f"{'all of them' if share == 1 else f'{sig(share * _PERCENT)}% of all'}{looked_up}",
+            tr("Weights as stored"),
+            gb(found.counts.weight_bytes),
+            tr("mostly {format}", format=format_name(found.counts.stored_format)),
         ),
-        _card("Weights as stored", gb(found.counts.weight_bytes), f"mostly {format_name(found.counts.stored_format)}"),
-        _card(f"Cache per token, {short_format_name(cache_format)}", _growth(found), f"{whole}{state}"),
+        _card(tr("Cache per token, {format}", format=short_format_name(cache_format)), _growth(found), _foot(whole, state)),
     ]
     return f'<div class="rf-cards rf-plain">{"".join(cards)}</div>'
 
 
+def _besides_layers(found: Anatomy) -> str:
+    """Layers, and what is counted apart."""
+    towers, draft = found.counts.parameters.vision_audio, found.counts.draft_parameters
+    return _foot(
+        tr("{n:,} layers", n=found.counts.layers),
+        tr("{n} more for images or sound", n=count_words(towers)) if towers else "",
+        tr("{n} more to draft", n=count_words(draft)) if draft else "",
+    )
+
+
+def _active_share(found: Anatomy) -> str:
+    parameters = found.counts.parameters
+    share, multiplied = parameters.active / parameters.total, count_words(parameters.active_matmul)
+    return _foot(
+        tr("all of them") if share == 1 else tr("{share}% of all", share=sig(share * _PERCENT)),
+        tr("{n} multiplied, the rest looked up", n=multiplied) if parameters.active_matmul < parameters.active else "",
+    )
+
+
+def _foot(*words: str) -> str:
+    return " · ".join(filter(None, words))
+
+
 def _growth(found: Anatomy) -> str:
     grown = found.counts.kv_cache.bytes_per_token
-    return gb(grown) if grown else "none once full"
+    return gb(grown) if grown else tr("none once full")
 
 
 def _card(label: str, value: str, foot: str) -> str:
@@ -71,12 +90,12 @@ def layer_strip(found: Anatomy, palette: Palette) -> str:
     all_kinds = kinds(found.layers)
     order = {position: i for i, kind in enumerate(all_kinds) for position in kind.positions}
     sequence = [order[position] for position in sorted(order)]
-    title = f"Layer stack: {stack_sentence(found)}"
-    last = max(order, default=0)
+    title = tr("Layer stack: {stack}", stack=stack_sentence(found))
+    first, last = tr("layer 0, after the input table"), tr("layer {n:,}", n=max(order, default=0))
     items = "".join(_key(i, kind, palette) for i, kind in enumerate(all_kinds))
     return (
         f'<div class="rf-layers" role="img" aria-label="{esc(title)}">{_cells(sequence, palette)}</div>'
-        f'<div class="rf-ends" aria-hidden="true"><span>layer 0, after the input table</span><span>layer {last:,}</span></div>'
+        f'<div class="rf-ends" aria-hidden="true"><span>{first}</span><span>{last}</span></div>'
         f'<ul class="rf-legend rf-kinds">{items}</ul>'
     )
 
@@ -86,7 +105,7 @@ def _cells(sequence: Sequence[int], palette: Palette) -> str:
         return "".join(f'<span style="{_ground(i, palette)}"></span>' for i in sequence)
     runs = [(i, len(list(same))) for i, same in groupby(sequence)]
     if len(runs) > _MOST_CELLS:
-        return '<span class="rf-many">too many changes of kind to draw: see the key and the table</span>'
+        return f'<span class="rf-many">{tr("too many changes of kind to draw: see the key and the table")}</span>'
     return "".join(f'<span style="{_ground(i, palette)};flex-grow:{n}"></span>' for i, n in runs)
 
 
@@ -107,7 +126,7 @@ def _ground(kind: int, palette: Palette) -> str:
 def _key(i: int, kind: Kind, palette: Palette) -> str:
     swatch = f'<span class="rf-swatch rf-tall" style="{_ground(i, palette)}" aria-hidden="true"></span>'
     n = len(kind.positions)
-    count = f"{n:,} {'layer' if n == 1 else 'layers'}"
+    count = tr("1 layer") if n == 1 else tr("{n:,} layers", n=n)
     rest = f"{per_layer_words(kind)} · {positions_words(kind.positions, most=i == 0)}"
     return f"<li>{swatch}<span><strong>{count}</strong> {esc(kind.name)}<br><small>{esc(rest)}</small></span></li>"
 
@@ -121,9 +140,9 @@ def part_bars(found: Anatomy, palette: Palette) -> str:
     for part in counted:
         number = f"{count_words(part.total)} · {_percent(part.total / whole)}"
         if part.active != part.total:
-            number = f"{count_words(part.total)} · active {count_words(part.active)}"
+            number = tr("{total} · active {active}", total=count_words(part.total), active=count_words(part.active))
         lines.append(_two_bars(part.name, part.total / most, part.active / most, number, palette))
-    return _rows("Parameters by part", lines, "rf-parts")
+    return _rows(tr("Parameters by part"), lines, "rf-parts")
 
 
 def _two_bars(name: str, total: float, active: float, number: str, palette: Palette) -> str:
@@ -147,11 +166,11 @@ def weight_bars(sizes: Sequence[WeightSize], palette: Palette) -> str:
             format_name(size.format),
             size.bytes / most,
             palette.kinds[0] if size.stored else palette.axis,
-            f"as stored · {gb(size.bytes)}" if size.stored else gb(size.bytes),
+            tr("as stored · {size}", size=gb(size.bytes)) if size.stored else gb(size.bytes),
         )
         for size in sizes
     ]
-    return _rows("Weights by format", lines, "rf-long")
+    return _rows(tr("Weights by format"), lines, "rf-long")
 
 
 def _rows(label: str, lines: Sequence[str], extra: str = "") -> str:
@@ -159,17 +178,20 @@ def _rows(label: str, lines: Sequence[str], extra: str = "") -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 1 / _PERCENT else "under 1%"
+    return localised(f"{share:.0%}") if share >= 1 / _PERCENT else tr("under 1%")
 
 
 def assumptions_html(found: Anatomy) -> str:
     """What was read into the configuration, and where it is from."""
-    lines = found.counts.assumptions or ("None: the configuration says everything that is counted.",)
+    lines = found.counts.assumptions or (tr("None: the configuration says everything that is counted."),)
     items = "".join(f"<li>{esc(line)}</li>" for line in lines)
-    trained = found.model.trained_context
-    window = f" Trained for {trained:,} tokens." if trained else ""
-    return (
-        f'<ul class="rf-list">{items}</ul>'
-        f'<p class="rf-note">Configuration: {esc(found.counts.source)}. Architecture {esc(found.model.architecture)}; '
-        f"width {found.model.hidden_size:,}; vocabulary {found.model.vocabulary:,}.{window}</p>"
+    about = tr(
+        "Configuration: {source}. Architecture {architecture}; width {width:,}; vocabulary {vocabulary:,}.",
+        source=esc(found.counts.source),
+        architecture=esc(found.model.architecture),
+        width=found.model.hidden_size,
+        vocabulary=found.model.vocabulary,
     )
+    trained = found.model.trained_context
+    window = f" {tr('Trained for {n:,} tokens.', n=trained)}" if trained else ""
+    return f'<ul class="rf-list">{items}</ul><p class="rf-note">{about}{window}</p>'

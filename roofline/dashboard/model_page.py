@@ -29,9 +29,10 @@ from roofline.dashboard.view import BATCHES, CONTEXTS, View
 from roofline.errors import RooflineError
 from roofline.figures.model_curves import CacheMarks, cache_alt, cache_figure, cache_key, experts_alt, experts_figure
 from roofline.figures.theme import Look, as_figure
+from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario
 
-_EXPERTS_KEY = "Experts of one layer that at least one token of a step visits, when all are equally likely."
+_EXPERTS_KEY = later("Experts of one layer that at least one token of a step visits, when all are equally likely.")
 
 
 def draw(frame: Frame) -> None:
@@ -43,7 +44,7 @@ def draw(frame: Frame) -> None:
         found = anatomy(pasted or frame.scenario.model, kv_cache=cache_format, context=view.context, batch=view.batch)
     except RooflineError as error:
         text = str(error)
-        st.html(notice("This model cannot be laid open", esc(text[:1].upper() + text[1:])))
+        st.html(notice(tr("This model cannot be laid open"), esc(text[:1].upper() + text[1:])))
         return
     st.html(_which(found, frame, pasted) + model_cards(found, view, cache_format))
     st.html(f'<p class="rf-answer">{esc(stack_sentence(found))}</p>')
@@ -51,10 +52,11 @@ def draw(frame: Frame) -> None:
     _bars(found, frame.look)
     _controls(found, frame.scenario)
     _figures(found, frame.scenario, view, cache_format, frame.look)
-    st.html(heading("The figures as tables"))
+    st.html(heading(tr("The figures as tables")))
     tables(found)
     st.html(
-        heading("Assumptions and source", "What was read into the configuration where it is silent.") + assumptions_html(found)
+        heading(tr("Assumptions and source"), tr("What was read into the configuration where it is silent."))
+        + assumptions_html(found)
     )
 
 
@@ -67,30 +69,29 @@ def _cache_format(frame: Frame, view: View) -> str:
 
 def _which(found: Anatomy, frame: Frame, pasted: str | None) -> str:
     """Whose model is shown, where that is not plain."""
+    name = f"<strong>{esc(found.counts.name)}</strong>"
     if pasted is not None:
-        other = choices.model_words(frame.scenario.model)
-        words = f"<strong>{esc(found.counts.name)}</strong>, as pasted. The other pages still show {esc(other)}."
+        other = esc(choices.model_words(frame.scenario.model))
+        words = tr("{model}, as pasted. The other pages still show {other}.", model=name, other=other)
         return f'<p class="rf-own" role="status">{words}</p>'
     if own_model(frame.scenario.model):
-        words = (
-            f"<strong>{esc(found.counts.name)}</strong> is a model of your own: every page shows it, and it travels in the link."
-        )
+        words = tr("{model} is a model of your own: every page shows it, and it travels in the link.", model=name)
         return f'<p class="rf-own" role="status">{words}</p>'
     return ""
 
 
 def _layers(found: Anatomy, look: Look) -> None:
-    st.html(heading("Layers in order", "One cell is one layer.") + layer_strip(found, look.palette))
+    st.html(heading(tr("Layers in order"), tr("One cell is one layer.")) + layer_strip(found, look.palette))
 
 
 def _bars(found: Anatomy, look: Look) -> None:
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
-        key = "Full colour: what a token visits. Pale: the rest." if found.experts else "A token visits all of them."
-        st.html(heading("Parameters by part", key) + part_bars(found, look.palette))
+        key = tr("Full colour: what a token visits. Pale: the rest.") if found.experts else tr("A token visits all of them.")
+        st.html(heading(tr("Parameters by part"), key) + part_bars(found, look.palette))
     with pair.cell():
         st.html(
-            heading("Weights by format", "Scales included, tables as each format keeps them.")
+            heading(tr("Weights by format"), tr("Scales included, tables as each format keeps them."))
             + weight_bars(found.weights, look.palette)
         )
 
@@ -100,29 +101,29 @@ def _controls(found: Anatomy, scenario: Scenario) -> None:
     columns = st.grid(3 if found.experts else 2, min_column_width=230)
     with columns.cell():
         st.select_slider(
-            "Context (tokens)",
+            tr("Context (tokens)"),
             CONTEXTS,
             key=f"{VIEW_PREFIX}context",
-            format_func=lambda tokens: f"{tokens:,}",
-            help="Length of one sequence, for the cache. Does not change the scenario.",
+            format_func=lambda tokens: localised(f"{tokens:,}"),
+            help=tr("Length of one sequence, for the cache. Does not change the scenario."),
         )
     with columns.cell():
-        usual = format_name(scenario.kv_cache) if scenario.kv_cache else "16 bit"
+        usual = tr("As in the scenario: {usual}", usual=format_name(scenario.kv_cache) if scenario.kv_cache else tr("16 bit"))
         st.selectbox(
-            "Cache format",
+            tr("Cache format"),
             choices.formats("kv_cache"),
             key=f"{VIEW_PREFIX}cache",
-            format_func=lambda ref: f"As in the scenario: {usual}" if ref == AUTO else choices.format_words(ref, "kv_cache"),
-            help="Format of keys and values, for this page. Does not change the scenario.",
+            format_func=lambda ref: usual if ref == AUTO else choices.format_words(ref, "kv_cache"),
+            help=tr("Format of keys and values, for this page. Does not change the scenario."),
         )
     if found.experts:
         with columns.cell():
             st.select_slider(
-                "Tokens in a step",
+                tr("Tokens in a step"),
                 BATCHES,
                 key=f"{VIEW_PREFIX}batch",
-                format_func=lambda tokens: f"{tokens:,}",
-                help="Batch for the experts: in decode, the sequences at once. Does not change the scenario.",
+                format_func=lambda tokens: localised(f"{tokens:,}"),
+                help=tr("Batch for the experts: in decode, the sequences at once. Does not change the scenario."),
             )
 
 
@@ -131,15 +132,16 @@ def _figures(found: Anatomy, scenario: Scenario, view: View, cache_format: str, 
     device = load_box(scenario.hardware)
     marks = CacheMarks(view.context, scenario.input_tokens + scenario.output_tokens, device.name, device.usable_memory_bytes)
     with pair.cell():
-        st.html(heading(f"Cache against context, {short_format_name(cache_format)}", esc(cache_key(found))))
+        title = tr("Cache against context, {format}", format=short_format_name(cache_format))
+        st.html(heading(title, esc(cache_key(found))))
         if found.cache.least_bytes.any():
             figure, config = as_figure(cache_figure(found, marks, look)), chart_config(look, "cache")
             st.plotly_chart(figure, theme=None, key="cache_chart", config=config, alt=cache_alt(found, marks))
         else:
-            st.html('<p class="rf-answer">This model keeps neither cache nor state.</p>')
+            st.html(f'<p class="rf-answer">{tr("This model keeps neither cache nor state.")}</p>')
     if found.experts is None:
         return
     with pair.cell():
-        st.html(heading("Experts touched against tokens in a step", _EXPERTS_KEY))
+        st.html(heading(tr("Experts touched against tokens in a step"), tr(_EXPERTS_KEY)))
         figure, config = as_figure(experts_figure(found.experts, view.batch, look)), chart_config(look, "experts")
         st.plotly_chart(figure, theme=None, key="experts_chart", config=config, alt=experts_alt(found.experts, view.batch))

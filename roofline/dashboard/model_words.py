@@ -8,22 +8,25 @@ from itertools import pairwise
 
 from roofline.answers.anatomy import Anatomy, Layer
 from roofline.dashboard.text import count_words
+from roofline.language import later, tr
 from roofline.performance.counts import ParameterCounts
 
 _MOST_RANGES = 3
 _LISTED_POSITIONS = 4
 _PARTS = {
-    "embedding": "input table",
-    "attention": "attention",
-    "state_space": "recurrence",
-    "dense_mlp": "feed-forward",
-    "routed_experts": "routed experts",
-    "shared_experts": "shared experts",
-    "router": "router",
-    "norm": "norms",
-    "output_head": "output head",
-    "other": "other",
+    "embedding": later("input table"),
+    "attention": later("attention"),
+    "state_space": later("recurrence"),
+    "dense_mlp": later("feed-forward"),
+    "routed_experts": later("routed experts"),
+    "shared_experts": later("shared experts"),
+    "router": later("router"),
+    "norm": later("norms"),
+    "output_head": later("output head"),
+    "other": later("other"),
 }
+
+_ORDINALS = {0: later("{n}th"), 1: later("{n}st"), 2: later("{n}nd"), 3: later("{n}rd")}
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def parts(counts: ParameterCounts) -> tuple[PartCount, ...]:
     """Parts that there are, largest first; a token skips routed experts only."""
     idle = counts.total - counts.active
     found = [
-        PartCount(words, total, total - idle if name == "routed_experts" else total)
+        PartCount(tr(words), total, total - idle if name == "routed_experts" else total)
         for name, words in _PARTS.items()
         if (total := getattr(counts, name)) > 0
     ]
@@ -82,21 +85,23 @@ def positions_words(positions: Sequence[int], *, most: bool = False) -> str:
     """
     runs = _runs(positions)
     if len(runs) <= _MOST_RANGES:
-        words = [f"{first}" if first == last else f"{first} to {last}" for first, last in runs]
-        return f"{'layer' if len(positions) == 1 else 'layers'} {', '.join(words)}"
+        words = ", ".join(f"{first}" if first == last else tr("{low} to {high}", low=first, high=last) for first, last in runs)
+        return tr("layer {n}", n=words) if len(positions) == 1 else tr("layers {positions}", positions=words)
     steps = {after - before for before, after in pairwise(positions)}
     if len(steps) == 1:
-        step = steps.pop()
-        return f"every {'other' if step == 2 else _ordinal(step)} layer from {positions[0]}"
+        step, start = steps.pop(), positions[0]
+        if step == 2:
+            return tr("every other layer from {start}", start=start)
+        return tr("every {nth} layer from {start}", nth=_ordinal(step), start=start)
     if most:
-        return "all other layers"
+        return tr("all other layers")
     shown = ", ".join(str(p) for p in positions[:_LISTED_POSITIONS])
-    return f"layers {shown} …"
+    return tr("layers {positions} …", positions=shown)
 
 
 def _ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, "th")
-    return f"{number}{ending}"
+    last = number % 10 if number % 100 not in (11, 12, 13) else 0
+    return tr(_ORDINALS.get(last, _ORDINALS[0]), n=number)
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
@@ -113,22 +118,23 @@ def per_layer_words(kind: Kind) -> str:
     """Parameters of one layer of a kind, and what of them a token visits."""
     total = _spread([layer.parameters for layer in kind.layers])
     active = _spread([layer.active_parameters for layer in kind.layers])
-    return f"{total} parameters each" if total == active else f"{total} parameters each, {active} active"
+    if total == active:
+        return tr("{total} parameters each", total=total)
+    return tr("{total} parameters each, {active} active", total=total, active=active)
 
 
 def _spread(counts: Sequence[int]) -> str:
     low, high = count_words(min(counts)), count_words(max(counts))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else tr("{low} to {high}", low=low, high=high)
 
 
 def stack_sentence(found: Anatomy) -> str:
     """The stack in one sentence."""
-    all_kinds = kinds(found.layers)
+    all_kinds, n = kinds(found.layers), found.counts.layers
     if len(all_kinds) == 1:
-        return f"{found.counts.layers:,} layers, all {_with(all_kinds[0])}."
-    lines = [f"{len(kind.positions):,} {_with(kind)}" for kind in all_kinds]
-    return f"{found.counts.layers:,} layers: {'; '.join(lines)}."
-
-
-def _with(kind: Kind) -> str:
-    return f"with {kind.mixer} and {kind.feed_forward}"
+        (kind,) = all_kinds
+        return tr("{n:,} layers, all with {mixer} and {feed}.", n=n, mixer=kind.mixer, feed=kind.feed_forward)
+    lines = [
+        tr("{n:,} with {mixer} and {feed}", n=len(kind.positions), mixer=kind.mixer, feed=kind.feed_forward) for kind in all_kinds
+    ]
+    return tr("{n:,} layers: {kinds}.", n=n, kinds="; ".join(lines))

@@ -12,12 +12,15 @@ from roofline.catalog.models import load_model
 from roofline.dashboard import state
 from roofline.dashboard.text import esc
 from roofline.errors import RooflineError
+from roofline.language import later, tr
 
 MOST_UPLOAD_MB = 1
 NAME_CHARACTERS = 60
 _TEXT, _NAME, _FILE = "own_text", "own_name", "own_file"
 _USED, _UPLOAD_PROBLEM = "_own_used", "_own_upload_problem"
-_HELP = "The config.json that comes with a model on the Hub. Only its structure is read; nothing in it is run."
+_HELP = later("The config.json that comes with a model on the Hub. Only its structure is read; nothing in it is run.")
+_NO_TEXT = later("The file is not text: choose the model's config.json.")
+_NOTHING = later("Paste or upload a configuration first.")
 
 
 @dataclass(frozen=True)
@@ -55,30 +58,32 @@ def _name(given: str, config: dict[str, object]) -> str:
 
 def form(used: str) -> str | None:
     """Draw the fields; the reference of a configuration that is pasted but not used yet."""
-    with st.expander("A model of your own: paste or upload its config.json", key="own_open"):
+    with st.expander(tr("A model of your own: paste or upload its config.json"), key="own_open"):
         left, right = st.columns([3, 2])
         with right:
             st.text_input(
-                "Name",
+                tr("Name"),
                 key=_NAME,
                 max_chars=NAME_CHARACTERS,
-                placeholder="as the file says",
+                placeholder=tr("as the file says"),
                 persist_state="session",
-                help="What the pages call it.",
+                help=tr("What the pages call it."),
             )
             st.file_uploader(
-                f"config.json (at most {MOST_UPLOAD_MB} MB)",
+                tr("config.json (at most {n} MB)", n=MOST_UPLOAD_MB),
                 type=["json"],
                 key=_FILE,
                 max_upload_size=MOST_UPLOAD_MB,
                 on_change=_uploaded,
-                help="Its text appears in the field; the file itself is not kept.",
+                help=tr("Its text appears in the field; the file itself is not kept."),
             )
         with left:
-            st.text_area("Configuration (JSON)", key=_TEXT, height=210, persist_state="session", help=_HELP, placeholder=_EXAMPLE)
+            title, about = tr("Configuration (JSON)"), tr(_HELP)
+            st.text_area(title, key=_TEXT, height=210, persist_state="session", help=about, placeholder=_EXAMPLE)
             own = packed(_text(), _given_name())
-            _told(st.session_state.get(_UPLOAD_PROBLEM) or own.problem)
-            st.button("Use this model", on_click=_use, type="primary", key="own_use")
+            upload = st.session_state.get(_UPLOAD_PROBLEM)
+            _told(tr(upload) if upload else own.problem)
+            st.button(tr("Use this model"), on_click=_use, type="primary", key="own_use")
             pending = own.ref if own.ref not in (None, used, st.session_state.get(_USED)) else None
             st.html(f'<p class="rf-note" role="status">{_status(own.ref, pending, used)}</p>')
     return pending
@@ -87,10 +92,10 @@ def form(used: str) -> str | None:
 def _status(ref: str | None, pending: str | None, used: str) -> str:
     """Where the configuration in the field has got to."""
     if pending is not None:
-        return "Understood, and shown below. It is not used yet."
+        return tr("Understood, and shown below. It is not used yet.")
     if ref is not None and ref == used:
-        return "In use on every page."
-    return "Once used, it becomes part of the link and is kept nowhere else."
+        return tr("In use on every page.")
+    return tr("Once used, it becomes part of the link and is kept nowhere else.")
 
 
 _EXAMPLE = '{"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, …}'
@@ -118,7 +123,7 @@ def _uploaded() -> None:
     try:
         st.session_state[_TEXT] = file.getvalue().decode("utf-8")
     except UnicodeDecodeError:
-        st.session_state[_UPLOAD_PROBLEM] = "The file is not text: choose the model's config.json."
+        st.session_state[_UPLOAD_PROBLEM] = _NO_TEXT
 
 
 def _use() -> None:
@@ -126,7 +131,7 @@ def _use() -> None:
     own = packed(_text(), _given_name())
     if own.ref is None:
         if own.problem is None:
-            st.session_state[_UPLOAD_PROBLEM] = "Paste or upload a configuration first."
+            st.session_state[_UPLOAD_PROBLEM] = _NOTHING
         return
     st.session_state[_UPLOAD_PROBLEM] = None
     st.session_state[_USED] = own.ref

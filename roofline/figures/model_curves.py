@@ -27,13 +27,14 @@ from roofline.figures.lines import (
 )
 from roofline.figures.theme import Look, Spec, axis, base_layout, safe, tint
 from roofline.figures.words import sig
+from roofline.language import later, tr
 from roofline.units import with_prefix
 
 _LOW, _FLAT = 0.2, 2.0
 """Share of all experts, and tokens of each, below which a number stands above its ring: below it is the axis."""
 _NEAR = 0.05
 """Curves that differ by less than this share are drawn as one."""
-_DASHES = (("7px,4px", "dashed"), ("2px,3px", "dotted"), ("8px,3px,2px,3px", "dash and dot"))
+_DASHES = (("7px,4px", later("dashed")), ("2px,3px", later("dotted")), ("8px,3px,2px,3px", later("dash and dot")))
 """How engines' curves are drawn, and the word for it."""
 _DEVICE_HEADROOM = 40.0
 """A device's memory is drawn when it is within this factor of the curve's end."""
@@ -64,16 +65,19 @@ def cache_figure(found: Anatomy, marks: CacheMarks, look: Look) -> Spec:
     curve, palette = found.cache, look.palette
     tokens = _list(curve.context_tokens)
     low, high = tokens[0], max(tokens[-1], float(marks.context_tokens))
-    lines = [("least needed", curve.least_bytes, {"color": palette.kinds[0], "width": 2.75})]
+    lines = [(tr("least needed"), curve.least_bytes, {"color": palette.kinds[0], "width": 2.75})]
     for i, (names, values) in enumerate(_reserved(found)):
         colour, (dash, _) = palette.kinds[1 + i % 3], _DASHES[i % len(_DASHES)]
-        lines.append((f"reserved by {', '.join(names)}", values, {"color": colour, "width": 1.75, "dash": dash}))
-    data = [line_trace(name, tokens, _list(values), line, "y", "tokens", _size) for name, values, line in reversed(lines)]
+        lines.append(
+            (tr("reserved by {engines}", engines=", ".join(names)), values, {"color": colour, "width": 1.75, "dash": dash})
+        )
+    data = [line_trace(name, tokens, _list(values), line, "y", tr("tokens"), _size) for name, values, line in reversed(lines)]
     chosen = _kept(found)
-    data.append(ring(float(marks.context_tokens), chosen, f"{marks.context_tokens:,} tokens: {_size(chosen)}", look, "y"))
+    at_ring = tr("{n:,} tokens: {size}", n=marks.context_tokens, size=_size(chosen))
+    data.append(ring(float(marks.context_tokens), chosen, at_ring, look, "y"))
     sizes = [v for _, column, _ in lines for v in _list(column) if v > 0] + [chosen]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    layout["xaxis"] = powers_axis(low, high, look, "Tokens of the sequence", stride=2)
+    layout["xaxis"] = powers_axis(low, high, look, tr("Tokens of the sequence"), stride=2)
     top = max(sizes) * 3
     device = marks.device_bytes if marks.device_bytes < max(sizes) * _DEVICE_HEADROOM else None
     layout["yaxis"] = bytes_axis(min(sizes) / 2, max(top, (device or 0.0) * 2.5), look)
@@ -85,27 +89,46 @@ def cache_figure(found: Anatomy, marks: CacheMarks, look: Look) -> Spec:
 def cache_key(found: Anatomy) -> str:
     """Which line is which."""
     groups = _reserved(found)
-    lines = [f"{_DASHES[i % len(_DASHES)][1]}: set aside by {_all(names)}" for i, (names, _) in enumerate(groups)]
+    lines = [
+        tr("{dash}: set aside by {engines}", dash=tr(_DASHES[i % len(_DASHES)][1]), engines=_all(names))
+        for i, (names, _) in enumerate(groups)
+    ]
     named = {name for names, _ in groups for name in names}
     plain = [name for name in found.cache.reserved_bytes if name not in named]
-    about = [f"and about what {_all(plain)} set{'s' if len(plain) == 1 else ''} aside"] if plain else []
-    first = " ".join(["Solid: what the mathematics needs", *about])
-    return f"One sequence. {'; '.join([first, *lines])}."
+    return tr("One sequence. {lines}.", lines="; ".join([_solid(plain), *lines]))
+
+
+def _solid(plain: Sequence[str]) -> str:
+    """What the solid line is, with the engines that set aside about as much."""
+    if not plain:
+        return tr("Solid: what the mathematics needs")
+    if len(plain) == 1:
+        return tr("Solid: what the mathematics needs and about what {engine} sets aside", engine=plain[0])
+    return tr("Solid: what the mathematics needs and about what {engines} set aside", engines=_all(plain))
 
 
 def _all(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return tr(" and ").join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def cache_alt(found: Anatomy, marks: CacheMarks) -> str:
     """The answer of the cache figure in one sentence."""
-    ends = "; ".join(f"{', '.join(names)} {_size(values[-1])}" for names, values in _reserved(found))
-    last = found.cache.context_tokens[-1]
-    more = f", reserved by {ends}" if ends else ", and engines reserve about that"
-    return (
-        f"Cache against context of {found.counts.name}: {_size(_kept(found))} for one sequence "
-        f"of {marks.context_tokens:,} tokens; "
-        f"at {last:,.0f} tokens least {_size(found.cache.least_bytes[-1])}{more}."
+    engines = "; ".join(f"{', '.join(names)} {_size(values[-1])}" for names, values in _reserved(found))
+    here = {"model": found.counts.name, "size": _size(_kept(found)), "n": marks.context_tokens}
+    end = {"last": found.cache.context_tokens[-1], "least": _size(found.cache.least_bytes[-1])}
+    if engines:
+        return tr(
+            "Cache against context of {model}: {size} for one sequence of {n:,} tokens; "
+            "at {last:,.0f} tokens least {least}, reserved by {engines}.",
+            **here,
+            **end,
+            engines=engines,
+        )
+    return tr(
+        "Cache against context of {model}: {size} for one sequence of {n:,} tokens; "
+        "at {last:,.0f} tokens least {least}, and engines reserve about that.",
+        **here,
+        **end,
     )
 
 
@@ -114,22 +137,25 @@ def experts_figure(curve: ExpertCurve, batch: float, look: Look, full: Filling |
     tokens, palette = _list(curve.tokens), look.palette
     touched, each = _list(curve.distinct), _list(curve.tokens_per_touched)
     at = int(np.argmin(np.abs(curve.tokens - batch)))
+    styles = [{"color": colour, "width": 2.75} for colour in palette.kinds[:2]]
+    first = tr("{n:,.0f} tokens: {experts} experts", n=batch, experts=sig(touched[at]))
+    second = tr("{n:,.0f} tokens: {each} for each touched expert", n=batch, each=sig(each[at]))
     data = [
-        line_trace("experts touched", tokens, touched, {"color": palette.kinds[0], "width": 2.75}, "y", "tokens"),
-        line_trace("tokens per touched expert", tokens, each, {"color": palette.kinds[1], "width": 2.75}, "y2", "tokens"),
-        ring(tokens[at], touched[at], f"{batch:,.0f} tokens: {sig(touched[at])} experts", look, "y"),
-        ring(tokens[at], each[at], f"{batch:,.0f} tokens: {sig(each[at])} for each touched expert", look, "y2"),
+        line_trace(tr("experts touched"), tokens, touched, styles[0], "y", tr("tokens")),
+        line_trace(tr("tokens per touched expert"), tokens, each, styles[1], "y2", tr("tokens")),
+        ring(tokens[at], touched[at], first, look, "y"),
+        ring(tokens[at], each[at], second, look, "y2"),
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    layout["xaxis"] = {**powers_axis(tokens[0], tokens[-1], look, "Tokens in a step", stride=2), "anchor": "y2"}
+    layout["xaxis"] = {**powers_axis(tokens[0], tokens[-1], look, tr("Tokens in a step"), stride=2), "anchor": "y2"}
     layout["yaxis"] = axis(look, range=[0, curve.total * 1.35], domain=list(TOP), nticks=5)
     top = max(each[-1], full.tokens if full else 0.0) * (3.0 if full else 1.6)
     layout["yaxis2"] = {**counts_axis(0.8, top, look), "domain": list(BOTTOM)}
     layout["shapes"] = [level(float(curve.total), "y", look), *([] if full is None else _full_shapes(full, look))]
     last = (tokens[0], tokens[-1])
     layout["annotations"] = [
-        panel_name(f"Experts touched, of {curve.total:,}", "y", look),
-        panel_name("Tokens per touched expert", "y2", look),
+        panel_name(tr("Experts touched, of {n:,}", n=curve.total), "y", look),
+        panel_name(tr("Tokens per touched expert"), "y2", look),
         ring_word(tokens[at], touched[at], sig(touched[at]), last, look, "y", log_y=False, flip=touched[at] < _LOW * curve.total),
         ring_word(tokens[at], each[at], sig(each[at]), last, look, "y2", log_y=True, flip=each[at] < _FLAT),
         *([] if full is None else _full_words(full, look)),
@@ -148,7 +174,7 @@ def _full_words(full: Filling, look: Look) -> list[dict[str, Any]]:
     """Beside the lines: what an expert needs, and the tokens of a step that give it to each."""
     font, ground = {"size": look.tick_px, "color": look.palette.muted}, tint(look.palette.page, 0.75)
     common = {"showarrow": False, "font": font, "bgcolor": ground, "yanchor": "bottom"}
-    enough = f"enough: {sig(full.tokens)}"
+    enough = tr("enough: {tokens}", tokens=sig(full.tokens))
     return [
         {
             **common,
@@ -176,9 +202,14 @@ def _full_words(full: Filling, look: Look) -> list[dict[str, Any]]:
 def experts_alt(curve: ExpertCurve, batch: float) -> str:
     """The answer of the expert figure in one sentence."""
     at = int(np.argmin(np.abs(curve.tokens - batch)))
-    return (
-        f"Experts touched against tokens in a step: {batch:,.0f} tokens, each with {curve.active:,} of {curve.total:,} experts, "
-        f"touch {sig(curve.distinct[at])} of them; each touched one works for {sig(curve.tokens_per_touched[at])} tokens."
+    return tr(
+        "Experts touched against tokens in a step: {n:,.0f} tokens, each with {active:,} of {total:,} experts, "
+        "touch {touched} of them; each touched one works for {each} tokens.",
+        n=batch,
+        active=curve.active,
+        total=curve.total,
+        touched=sig(curve.distinct[at]),
+        each=sig(curve.tokens_per_touched[at]),
     )
 
 
@@ -222,13 +253,13 @@ def _cache_words(
     if span[0] <= marks.scenario_tokens <= span[1]:
         left = log10(marks.scenario_tokens / span[0]) / log10(span[1] / span[0]) > 0.5
         side = {"xanchor": "right" if left else "left", "xshift": -4 if left else 4, "yanchor": "bottom"}
-        text = f"this scenario: {marks.scenario_tokens:,}"
+        text = tr("this scenario: {n:,}", n=marks.scenario_tokens)
         words.append(
             {"x": log10(marks.scenario_tokens), "y": 0, "yref": "paper", "text": text, "showarrow": False, **side, "font": font}
         )
     if device is not None:
         place = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": 6, "yanchor": "bottom", "y": log10(device)}
-        text = f"memory of one {safe(marks.device_name)}"
+        text = tr("memory of one {device}", device=safe(marks.device_name))
         ground = tint(look.palette.page, 0.75)
         words.append({**place, "yref": "y", "text": text, "showarrow": False, "font": font, "bgcolor": ground})
     return words

@@ -27,6 +27,7 @@ from roofline.dashboard.text import count_words
 from roofline.dashboard.view import View
 from roofline.errors import InputError
 from roofline.figures.theme import PALETTES
+from roofline.language import told_in
 
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)> *a* :red[b] $c$"
@@ -287,6 +288,14 @@ def test_files_hold_what_the_figures_show() -> None:
     assert b"routed experts,653908770816," in model_tables.csv_bytes(model_tables.part_frame, found)
     assert len(model_tables.cache_frame(found)) == len(found.cache.context_tokens)
     assert model_tables.expert_frame(anatomy("llama-3.1-8b")).empty
+
+
+def test_files_are_the_same_in_every_language() -> None:
+    found = anatomy("gemma-3-27b")
+    told = model_tables.csv_bytes(model_tables.layer_frame, found)
+    assert b"window 1,024" in told
+    with told_in("id"):
+        assert model_tables.csv_bytes(model_tables.layer_frame, found) == told
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from roofline.answers.sweep import sweep
 from roofline.catalog.fleet import CALL, fleet_defaults
 from roofline.catalog.models import load_model
 from roofline.errors import InputError
+from roofline.language import cached, tr
 from roofline.performance.counts import model_counts
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario, counted
@@ -233,7 +234,7 @@ def _experts(place: Place) -> Told:
     scenario = _with(_preset("deepseek-16-h100"), batch=int(place))
     report, curve = evaluate(scenario), anatomy(scenario.model).experts
     if curve is None:
-        raise InputError(f"{scenario.model} has no experts.")
+        raise InputError(tr("{model} has no experts.", model=scenario.model))
     touched, each = (float(np.interp(float(place), curve.tokens, v)) for v in (curve.distinct, curve.tokens_per_touched))
     return Told(
         scenario=scenario,
@@ -332,7 +333,7 @@ def _network(place: Place) -> Told:
 USERS_PLACES = (100_000, 1_000_000, 10_000_000, 100_000_000, 700_000_000, 2_000_000_000)
 
 
-@lru_cache(maxsize=16)
+@cached(maxsize=16)
 def _planned(users: int) -> FleetReport:
     call = {name: fleet_defaults()[name].value for name in CALL}
     replica = Scenario.model_validate({**call, "model": "deepseek-v3", "hardware": "h200-sxm", "devices": 16})

@@ -17,6 +17,7 @@ from roofline.figures.model_curves import experts_alt, experts_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
 from roofline.figures.story_plot import story_alt, story_figure
 from roofline.figures.theme import Look, Spec, as_figure
+from roofline.language import tr
 
 _STORY, _CHOSEN, _SLIDER = "story", "story_chosen", "story_place"
 
@@ -26,17 +27,17 @@ def draw(frame: Frame) -> None:
     text = state.page_values().get(_STORY)
     found = read_story(text)
     if found is None and text is not None:
-        st.html(notice("Another story is shown", esc(NO_STORY)))
+        st.html(notice(tr("Another story is shown"), esc(tr(NO_STORY))))
     story, place = found or (STORIES[0], STORIES[0].start)
     _choice(story)
     try:
-        with st.spinner("Working it out…"):
+        with st.spinner(tr("Working it out…")):
             told = story.tell(place)
     except RooflineError as error:
-        st.html(notice("No answer for this", esc(str(error))))
+        st.html(notice(tr("No answer for this"), esc(str(error))))
         return
     words = WORDS[story.id]
-    st.html(heading(words.title) + f'<p class="rf-answer">{esc(words.claim(told))}</p>')
+    st.html(heading(tr(words.title)) + f'<p class="rf-answer">{esc(words.claim(told))}</p>')
     _slider(story, words, place)
     st.html(f'<p class="rf-answer rf-verdict" aria-live="polite">{esc(words.verdict(told))}</p>')
     _figure(told, words, frame.look)
@@ -47,9 +48,9 @@ def _choice(story: Story) -> None:
     """All stories, the one shown among them."""
     st.session_state[_CHOSEN] = story.id
     st.pills(
-        "Stories",
+        tr("Stories"),
         [each.id for each in STORIES],
-        format_func=lambda name: WORDS[name].short,
+        format_func=lambda name: tr(WORDS[name].short),
         key=_CHOSEN,
         required=True,
         on_change=_turn,
@@ -65,7 +66,7 @@ def _slider(story: Story, words: StoryWords, place: Place) -> None:
     """The story's one control; its place is in the link."""
     st.session_state[_SLIDER] = place
     st.select_slider(
-        words.slider, story.places, key=_SLIDER, format_func=words.place, on_change=_move, args=(story.id,), width="stretch"
+        tr(words.slider), story.places, key=_SLIDER, format_func=words.place, on_change=_move, args=(story.id,), width="stretch"
     )
 
 
@@ -79,7 +80,7 @@ def _figure(told: Told, words: StoryWords, look: Look) -> None:
     if drawn is None:
         return
     spec, alt = drawn
-    st.html(heading(words.figure_title, level=3))
+    st.html(heading(tr(words.figure_title), level=3))
     st.plotly_chart(as_figure(spec), theme=None, key="story_chart", config=chart_config(look, "story"), alt=alt)
 
 
@@ -101,12 +102,12 @@ def _ways_on(frame: Frame, story: Story, told: Told) -> None:
     after = STORIES[(STORIES.index(story) + 1) % len(STORIES)]
     with st.container(horizontal=True, key="story_on", vertical_alignment="center"):
         query = link.encode(told.scenario) or {"v": link.VERSION}
-        st.page_link(frame.pages["Calculator"], label="Open in the Calculator", query_params=query, width="content")
+        st.page_link(frame.pages["Calculator"], label=tr("Open in the Calculator"), query_params=query, width="content")
         if told.fleet is not None and "Fleet" in frame.pages:
             fleet = link.encode_fleet(told.fleet.asked)
-            st.page_link(frame.pages["Fleet"], label="Open in Fleet", query_params=fleet, width="content")
-        st.button(f"Next: {WORDS[after.id].title}", on_click=_next, args=(after.id,))
-    st.html(f'<p class="rf-note">{esc(OWN_SCENARIO)}</p>')
+            st.page_link(frame.pages["Fleet"], label=tr("Open in Fleet"), query_params=fleet, width="content")
+        st.button(tr("Next: {story}", story=tr(WORDS[after.id].title)), on_click=_next, args=(after.id,))
+    st.html(f'<p class="rf-note">{esc(tr(OWN_SCENARIO))}</p>')
 
 
 def _next(name: str) -> None:

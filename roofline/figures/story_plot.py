@@ -11,6 +11,7 @@ from roofline.answers.stories import Chart, Place
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import count_tick, sig
+from roofline.language import later, localised, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
 _MANY_LABELS = 8
@@ -18,13 +19,13 @@ _MANY_LABELS = 8
 
 @dataclass(frozen=True)
 class ChartWords:
-    """How a chart is named."""
+    """How a chart is named, to be translated where it is drawn."""
 
     x: str
     y: str
     series: dict[str, str]
     """Series id -> its name."""
-    absent: str = "no number"
+    absent: str = later("no number")
     """What is said of a bar without one."""
     place: Callable[[Place], str] = str
     """The name of a bar."""
@@ -42,15 +43,17 @@ def story_alt(chart: Chart, words: ChartWords) -> str:
     said = []
     for name, values in chart.series.items():
         if chart.at is not None:
-            said.append(f"{words.series[name]}: {sig(values[chart.at])} at {_spoken(chart.x[chart.at], words)}")
+            shown = tr("{value} at {place}", value=sig(values[chart.at]), place=_spoken(chart.x[chart.at], words))
         else:
             shown = ", ".join(
-                f"{_spoken(place, words)} {sig(value) if isfinite(value) else words.absent}"
+                f"{_spoken(place, words)} {sig(value) if isfinite(value) else tr(words.absent)}"
                 for place, value in zip(chart.x, values, strict=True)
             )
-            said.append(f"{words.series[name]}: {shown}")
-    against = f" against {words.x[:1].lower()}{words.x[1:]}" if words.x else ""
-    return f"{words.y}{against}. {'; '.join(said)}."
+        said.append(f"{tr(words.series[name])}: {shown}")
+    title, against = tr(words.y), tr(words.x)
+    if words.x:
+        title = tr("{y} against {x}", y=title, x=f"{against[:1].lower()}{against[1:]}")
+    return f"{title}. {'; '.join(said)}."
 
 
 def _lines(chart: Chart, words: ChartWords, look: Look) -> Spec:
@@ -63,14 +66,14 @@ def _lines(chart: Chart, words: ChartWords, look: Look) -> Spec:
         range=[log10(x[0] / 1.3), log10(x[-1] * 1.3)],
         tickvals=x[::stride],
         ticktext=[_place(place) for place in chart.x[::stride]],
-        title=axis_title(look, words.x),
+        title=axis_title(look, tr(words.x)),
     )
     layout["yaxis"] = log_axis((v for values in chart.series.values() for v in values if isfinite(v)), look)
     layout["annotations"] = [_corner(words, look)]
     data: list[dict[str, Any]] = []
     for number, (name, values) in enumerate(chart.series.items()):
-        data += _line(chart, x, values, words.series[name], number, look)
-        layout["annotations"] += _name(chart, values, words.series[name], number, look)
+        data += _line(chart, x, values, tr(words.series[name]), number, look)
+        layout["annotations"] += _name(chart, values, tr(words.series[name]), number, look)
     return {"data": data, "layout": layout}
 
 
@@ -83,7 +86,10 @@ def _line(chart: Chart, x: list[float], values: tuple[float, ...], name: str, nu
         "x": x,
         "y": [v if isfinite(v) else None for v in values],
         "line": {"color": colour, "width": 2.75, "dash": SERIES_DASHES[number]},
-        "text": [f"{safe(name)}<br>at {_place(p)}: {sig(v)}" for p, v in zip(chart.x, values, strict=True)],
+        "text": [
+            f"{safe(name)}<br>{tr('at {place}: {value}', place=_place(p), value=sig(v))}"
+            for p, v in zip(chart.x, values, strict=True)
+        ],
         "hovertemplate": "%{text}<extra></extra>",
         "name": safe(name),
     }
@@ -91,7 +97,7 @@ def _line(chart: Chart, x: list[float], values: tuple[float, ...], name: str, nu
         return [line]
     marker = {"size": 12, "symbol": SERIES_SYMBOLS[number], "color": look.palette.page, "line": {"color": colour, "width": 3}}
     ring = {"type": "scatter", "mode": "markers", "x": [x[chart.at]], "y": [values[chart.at]], "marker": marker}
-    return [line, {**ring, "cliponaxis": False, "hoverinfo": "skip", "name": f"{safe(name)}, chosen"}]
+    return [line, {**ring, "cliponaxis": False, "hoverinfo": "skip", "name": tr("{name}, chosen", name=safe(name))}]
 
 
 def _name(chart: Chart, values: tuple[float, ...], name: str, number: int, look: Look) -> list[dict[str, Any]]:
@@ -120,7 +126,7 @@ def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
     names = [safe(words.place(place)) for place in chart.x]
     layout["xaxis"] = axis(
-        look, ticks="", type="linear", automargin=True, nticks=5, title=axis_title(look, words.y), rangemode="tozero"
+        look, ticks="", type="linear", automargin=True, nticks=5, title=axis_title(look, tr(words.y)), rangemode="tozero"
     )
     layout["yaxis"] = axis(look, ticks="", type="category", automargin=True, autorange="reversed", gridcolor="rgba(0,0,0,0)")
     layout["barmode"], layout["bargap"], layout["bargroupgap"] = "group", 0.3, 0.08
@@ -129,20 +135,20 @@ def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:
     data = []
     for number, (name, values) in enumerate(chart.series.items()):
         colour = look.palette.kinds[number]
-        said = [f"{words.series[name]} {sig(v)}" if len(chart.series) > 1 else sig(v) for v in values]
+        said = [f"{tr(words.series[name])} {sig(v)}" if len(chart.series) > 1 else sig(v) for v in values]
         data.append(
             {
                 "type": "bar",
                 "orientation": "h",
                 "y": names,
                 "x": [v if isfinite(v) else 0.0 for v in values],
-                "text": [text if isfinite(v) else words.absent for text, v in zip(said, values, strict=True)],
+                "text": [text if isfinite(v) else tr(words.absent) for text, v in zip(said, values, strict=True)],
                 "textposition": "outside",
                 "textfont": {"size": look.tick_px, "color": look.palette.text},
                 "cliponaxis": False,
                 "marker": {"color": [colour if chart.at in (None, i) else tint(colour, 0.45) for i in range(len(names))]},
                 "hoverinfo": "skip",
-                "name": safe(words.series[name]),
+                "name": safe(tr(words.series[name])),
             }
         )
     return {"data": data, "layout": layout}
@@ -151,11 +157,11 @@ def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:
 def _corner(words: ChartWords, look: Look) -> dict[str, Any]:
     place = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "xshift": 8}
     font = {"size": look.font_px, "color": look.palette.text}
-    return {**place, "text": f"<b>{words.y}</b>", "showarrow": False, "font": font, "bgcolor": tint(look.palette.page, 0.75)}
+    return {**place, "text": f"<b>{tr(words.y)}</b>", "showarrow": False, "font": font, "bgcolor": tint(look.palette.page, 0.75)}
 
 
 def _spoken(place: Place, words: ChartWords) -> str:
-    return words.place(place) if isinstance(place, str) else f"{place:,}"
+    return words.place(place) if isinstance(place, str) else localised(f"{place:,}")
 
 
 def _place(place: Place) -> str:

@@ -10,7 +10,7 @@ import pytest
 from roofline import link
 from roofline.answers.evaluate import evaluate
 from roofline.answers.presets import PRESETS
-from roofline.answers.stories import HOME_MODELS, STORIES, read_story
+from roofline.answers.stories import HOME_MODELS, MANY, STORIES, read_story
 from roofline.dashboard.story_words import WORDS
 from roofline.figures.story_plot import story_alt, story_figure
 from roofline.figures.theme import Look
@@ -107,6 +107,10 @@ def test_context_costs_and_bits_pay() -> None:
 def test_more_devices_never_reach_the_line_without_waiting() -> None:
     chart = story("network").tell(8).chart
     assert all(real <= ideal for real, ideal in zip(chart.series["user"], chart.series["ideal"], strict=True))
+
+
+def test_the_words_name_the_number_of_many() -> None:
+    assert WORDS["bits"].chart.series["many"].startswith(f"{MANY} ")
 
 
 def test_what_is_no_story_is_none() -> None:

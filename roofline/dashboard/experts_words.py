@@ -8,30 +8,38 @@ from roofline.answers.experts import Mixture, Shared, Speed
 from roofline.answers.report import Report
 from roofline.dashboard.text import count_words, esc, gb, table
 from roofline.figures.words import sig
+from roofline.language import later, localised, tr
 
-UNLIKE = "Parts of this model lie in host memory or on unlike devices: speeds, which divide it evenly, are not compared here."
+UNLIKE = later(
+    "Parts of this model lie in host memory or on unlike devices: speeds, which divide it evenly, are not compared here."
+)
 _PERCENT = 100.0
 
 
 def cards(found: Mixture) -> str:
     """The four headline numbers."""
     counts, report = found.parameters, found.report
+    share = sig(counts.active / counts.total * _PERCENT)
     return _row(
-        _card("Parameters", count_words(counts.total), f"in {found.n_expert_layers:,} layers of experts and the rest"),
         _card(
-            "Active per token",
+            tr("Parameters"),
+            count_words(counts.total),
+            tr("in {n:,} layers of experts and the rest", n=found.n_expert_layers),
+        ),
+        _card(
+            tr("Active per token"),
             count_words(counts.active),
-            f"{sig(counts.active / counts.total * _PERCENT)}% of all · {found.n_active} of {found.n_experts} experts a layer",
+            tr("{share}% of all · {k} of {n} experts a layer", share=share, k=found.n_active, n=found.n_experts),
         ),
         _card(
-            f"Experts touched at batch {report.batch:,}",
-            f"{sig(found.touched)} of {found.n_experts}",
-            f"{sig(found.tokens_per_touched)} tokens for each of them",
+            tr("Experts touched at batch {batch:,}", batch=report.batch),
+            tr("{touched} of {n}", touched=sig(found.touched), n=found.n_experts),
+            tr("{n} tokens for each of them", n=sig(found.tokens_per_touched)),
         ),
         _card(
-            "Batch that saturates",
+            tr("Batch that saturates"),
             sig(found.saturating_tokens),
-            f"tokens that meet · {sig(found.filling_tokens)} would do for a dense model",
+            tr("tokens that meet · {n} would do for a dense model", n=sig(found.filling_tokens)),
         ),
     )
 
@@ -39,8 +47,12 @@ def cards(found: Mixture) -> str:
 def dense_cards(report: Report, parameters: float) -> str:
     """The same for a model without experts."""
     return _row(
-        _card("Parameters", count_words(parameters), "every token uses all of them"),
-        _card("Batch that saturates", sig(report.critical_batch_dense), "sequences that share one reading of the weights"),
+        _card(tr("Parameters"), count_words(parameters), tr("every token uses all of them")),
+        _card(
+            tr("Batch that saturates"),
+            sig(report.critical_batch_dense),
+            tr("sequences that share one reading of the weights"),
+        ),
     )
 
 
@@ -59,36 +71,97 @@ def _card(label: str, value: str, foot: str) -> str:
 
 def starving(found: Mixture) -> tuple[str, ...]:
     """Why small batches starve experts, and when they no longer do."""
-    report = found.report
-    met = f"{count(found.met)} token{'' if found.met == 1 else 's'}"
-    plan = "all of them meet" if found.met >= report.batch else f"{met} of a step meet"
-    share = sig(found.tokens_per_touched / found.filling_tokens * _PERCENT, 2)
-    busy = found.tokens_per_touched >= found.filling_tokens
-    verdict = (
-        "this load is past it, and experts are busy" if busy else f"this load is at {share}% of it, and experts wait for memory"
+    return f"{_meeting(found)} {_touching(found)}", f"{_filling(found)} {_verdict(found)}", _reading(found)
+
+
+def _meeting(found: Mixture) -> str:
+    """How many tokens of the step come together."""
+    batch = found.report.batch
+    if found.met >= batch:
+        return tr("At batch {batch:,}, all of them meet in one set of experts under this plan.", batch=batch)
+    return tr(
+        "At batch {batch:,}, {tokens} of a step meet in one set of experts under this plan.",
+        batch=batch,
+        tokens=_tokens(found.met),
     )
-    return (
-        f"At batch {report.batch:,}, {plan} in one set of experts under this plan. They touch {sig(found.touched)} of "
-        f"{found.n_experts} experts in each layer, so that one expert, once read, works for {sig(found.tokens_per_touched)} "
-        f"tokens; a dense layer would work for {met}.",
-        f"Reading a matrix on {report.hardware_name} takes as long as using it for {sig(found.filling_tokens)} tokens "
-        f"({report.formats.gemm_rate} arithmetic). Each expert gets that many once {sig(found.saturating_tokens)} tokens meet: "
-        f"{verdict}.",
-        f"For each token the step reads {sig(found.read_ratio)} times the weights that a dense model of the same active size "
-        f"would. The gap is widest at {count(round(found.worst_tokens))} tokens, {sig(found.worst_ratio)} times: few tokens "
-        "touch few experts, many tokens share them all.",
+
+
+def _touching(found: Mixture) -> str:
+    return tr(
+        "They touch {touched} of {n} experts in each layer, so that one expert, once read, works for {each} tokens; "
+        "a dense layer would work for {tokens}.",
+        touched=sig(found.touched),
+        n=found.n_experts,
+        each=sig(found.tokens_per_touched),
+        tokens=_tokens(found.met),
     )
+
+
+def _filling(found: Mixture) -> str:
+    return tr(
+        "Reading a matrix on {hardware} takes as long as using it for {n} tokens ({rate} arithmetic).",
+        hardware=found.report.hardware_name,
+        n=sig(found.filling_tokens),
+        rate=found.report.formats.gemm_rate,
+    )
+
+
+def _verdict(found: Mixture) -> str:
+    """Whether this load keeps experts busy."""
+    saturating = sig(found.saturating_tokens)
+    if found.tokens_per_touched >= found.filling_tokens:
+        return tr(
+            "Each expert gets that many once {n} tokens meet: this load is past it, and experts are busy.",
+            n=saturating,
+        )
+    return tr(
+        "Each expert gets that many once {n} tokens meet: this load is at {share}% of it, and experts wait for memory.",
+        n=saturating,
+        share=sig(found.tokens_per_touched / found.filling_tokens * _PERCENT, 2),
+    )
+
+
+def _reading(found: Mixture) -> str:
+    return tr(
+        "For each token the step reads {ratio} times the weights that a dense model of the same active size would. "
+        "The gap is widest at {tokens} tokens, {worst} times: few tokens touch few experts, many tokens share them all.",
+        ratio=sig(found.read_ratio),
+        tokens=count(round(found.worst_tokens)),
+        worst=sig(found.worst_ratio),
+    )
+
+
+def _tokens(n: float) -> str:
+    return tr("1 token") if n == 1 else tr("{n} tokens", n=count(n))
 
 
 def dense_sentence(report: Report, parameters: float) -> str:
     """What a dense model does with a batch."""
-    does = "does" if report.batch >= report.critical_batch_system else "does not"
-    return (
-        f"{report.model_name} is dense: every token uses all of its {count_words(parameters)} parameters, so that every matrix, "
-        f"once read, works for the whole batch. On {report.hardware_name} it takes {sig(report.critical_batch_dense)} sequences "
-        f"that share one reading to fill the arithmetic, {sig(report.critical_batch_system)} over this system; "
-        f"batch {report.batch:,} {does}."
+    dense = tr(
+        "{model} is dense: every token uses all of its {parameters} parameters, so that every matrix, once read, "
+        "works for the whole batch.",
+        model=report.model_name,
+        parameters=count_words(parameters),
     )
+    numbers = {
+        "hardware": report.hardware_name,
+        "dense": sig(report.critical_batch_dense),
+        "system": sig(report.critical_batch_system),
+        "batch": report.batch,
+    }
+    if report.batch >= report.critical_batch_system:
+        filled = tr(
+            "On {hardware} it takes {dense} sequences that share one reading to fill the arithmetic, {system} over this system; "
+            "batch {batch:,} does.",
+            **numbers,
+        )
+    else:
+        filled = tr(
+            "On {hardware} it takes {dense} sequences that share one reading to fill the arithmetic, {system} over this system; "
+            "batch {batch:,} does not.",
+            **numbers,
+        )
+    return f"{dense} {filled}"
 
 
 def count(value: float) -> str:
@@ -97,14 +170,14 @@ def count(value: float) -> str:
     >>> count(64.0), count(201.8718)
     ('64', '202')
     """
-    return f"{value:,.0f}" if value == round(value) else sig(value)
+    return localised(f"{value:,.0f}") if value == round(value) else sig(value)
 
 
 def speed_table(found: Mixture) -> str:
     """Both models at a few batches."""
-    rows = [(f"{s.batch:,}{_here(s, found)}", _rate(s.experts), _rate(s.same_active), _times(s)) for s in found.speeds]
-    head = ("Batch", found.report.model_name, "Dense, same active size", "Ratio")
-    return table(head, rows, caption="Expected tokens per second of both models by batch")
+    rows = [(_batch(s, found), _rate(s.experts), _rate(s.same_active), _times(s)) for s in found.speeds]
+    head = (tr("Batch"), found.report.model_name, tr("Dense, same active size"), tr("Ratio"))
+    return table(head, rows, caption=tr("Expected tokens per second of both models by batch"))
 
 
 def curve_frame(found: Mixture) -> pd.DataFrame:
@@ -121,28 +194,43 @@ def curve_frame(found: Mixture) -> pd.DataFrame:
     )
 
 
-def _here(speed: Speed, found: Mixture) -> str:
-    return ", this scenario" if speed.batch == found.report.batch else ""
+def _batch(speed: Speed, found: Mixture) -> str:
+    here = speed.batch == found.report.batch
+    return tr("{batch:,}, this scenario", batch=speed.batch) if here else localised(f"{speed.batch:,}")
 
 
 def _rate(value: float | None) -> str:
-    return "does not fit" if value is None else f"{sig(value)} tokens/s"
+    return tr("does not fit") if value is None else tr("{rate} tokens/s", rate=sig(value))
 
 
 def _times(speed: Speed) -> str:
-    return "" if speed.ratio is None else f"{sig(speed.ratio)} times"
+    return "" if speed.ratio is None else tr("{ratio} times", ratio=sig(speed.ratio))
 
 
 def speed_sentence(found: Mixture) -> str:
     """What the table says about the scenario's own batch."""
     here = next(speed for speed in found.speeds if speed.batch == found.report.batch)
-    size = f"{sig(found.parameters.total / found.parameters.active)} times the parameters of its dense counterpart"
-    if here.ratio is None:
-        who = "the mixture does" if here.experts is None and here.same_active is not None else "both do"
-        return f"The mixture has {size}; at batch {here.batch:,} {who} not fit these devices."
-    return (
-        f"The mixture has {size} and gives {sig(here.ratio)} times its expected output at batch {here.batch:,}. "
-        "What the parameters cost is memory and batch; what they buy is quality, which is not counted here."
+    size = sig(found.parameters.total / found.parameters.active)
+    if here.ratio is not None:
+        return tr(
+            "The mixture has {size} times the parameters of its dense counterpart and gives {ratio} times its expected output "
+            "at batch {batch:,}. What the parameters cost is memory and batch; what they buy is quality, "
+            "which is not counted here.",
+            size=size,
+            ratio=sig(here.ratio),
+            batch=here.batch,
+        )
+    if here.experts is None and here.same_active is not None:
+        return tr(
+            "The mixture has {size} times the parameters of its dense counterpart; "
+            "at batch {batch:,} the mixture does not fit these devices.",
+            size=size,
+            batch=here.batch,
+        )
+    return tr(
+        "The mixture has {size} times the parameters of its dense counterpart; at batch {batch:,} both do not fit these devices.",
+        size=size,
+        batch=here.batch,
     )
 
 
@@ -150,7 +238,7 @@ def shared_table(found: Mixture) -> str:
     """What sharing one set of experts does."""
     rows = [
         (
-            f"{s.devices:,}",
+            localised(f"{s.devices:,}"),
             count(s.experts_each),
             count(s.tokens),
             sig(s.tokens_per_touched),
@@ -160,37 +248,49 @@ def shared_table(found: Mixture) -> str:
         for s in found.shared
     ]
     head = (
-        "Devices",
-        "Experts on each",
-        "Tokens that meet",
-        "Tokens per touched expert",
-        "Weights read by each",
-        "Expected, per device",
+        tr("Devices"),
+        tr("Experts on each"),
+        tr("Tokens that meet"),
+        tr("Tokens per touched expert"),
+        tr("Weights read by each"),
+        tr("Expected, per device"),
     )
-    return table(head, rows, caption="Expert parallelism: devices that share one set of experts")
+    return table(head, rows, caption=tr("Expert parallelism: devices that share one set of experts"))
 
 
 def _per_device(item: Shared, found: Mixture) -> str:
     if item.devices > 1 and not found.can_share:
-        return "not with this engine"
+        return tr("not with this engine")
     return _rate(item.tokens_per_s_per_device)
 
 
 def shared_sentence(found: Mixture) -> str:
     """What the table shows, in words."""
     first, last = found.shared[0], found.shared[-1]
-    own = f"{count(found.per_device)} sequence{'' if found.per_device == 1 else 's'}"
-    words = (
-        f"Each device brings {own} of its own. Alone it would give a touched expert {sig(first.tokens_per_touched)} tokens; "
-        f"{last.devices:,} devices that share one set give it {sig(last.tokens_per_touched)}, and each reads "
-        f"{gb(last.read_bytes)} of weights a step instead of {gb(first.read_bytes)}. "
+    brought = tr(
+        "Each device brings {sequences} of its own.",
+        sequences=tr("1 sequence") if found.per_device == 1 else tr("{n} sequences", n=count(found.per_device)),
     )
+    given = tr(
+        "Alone it would give a touched expert {alone} tokens; {devices:,} devices that share one set give it {shared}, "
+        "and each reads {bytes} of weights a step instead of {bytes_alone}.",
+        alone=sig(first.tokens_per_touched),
+        devices=last.devices,
+        shared=sig(last.tokens_per_touched),
+        bytes=gb(last.read_bytes),
+        bytes_alone=gb(first.read_bytes),
+    )
+    return f"{brought} {given} {_best(found)}"
+
+
+def _best(found: Mixture) -> str:
+    """How many devices give most, each."""
     if not found.can_share:
-        return words + "This engine gives whole layers to each device: choose the engine 'serving' to see shared experts at work."
+        return tr("This engine gives whole layers to each device: choose the engine 'serving' to see shared experts at work.")
     fitting = [s for s in found.shared if s.tokens_per_s_per_device is not None]
     if not fitting:
-        return words + "The weights fit none of these groups."
+        return tr("The weights fit none of these groups.")
     best = max(fitting, key=lambda s: s.tokens_per_s_per_device or 0.0)
-    return (
-        words + f"With the network counted, {best.devices:,} of those that fit give{'s' if best.devices == 1 else ''} most each."
-    )
+    if best.devices == 1:
+        return tr("With the network counted, 1 of those that fit gives most each.")
+    return tr("With the network counted, {devices:,} of those that fit give most each.", devices=best.devices)

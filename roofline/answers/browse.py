@@ -14,7 +14,7 @@ from roofline.catalog.models import load_model, model_entries
 from roofline.formulas.bounds import ridge_point_flops_per_byte
 from roofline.performance.counts import model_counts
 from roofline.specs.formats import Dtype
-from roofline.specs.hardware import Accelerator
+from roofline.specs.hardware import Accelerator, Category
 
 MOST_ROOFS = 4
 """Devices on one roofline."""
@@ -29,7 +29,7 @@ class DeviceRow:
     id: str
     name: str
     vendor: str
-    category: str
+    category: Category
     year: int
     memory_bytes: float
     bandwidth_bytes_per_s: float

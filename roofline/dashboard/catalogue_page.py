@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from roofline.answers.browse import (
@@ -23,7 +25,7 @@ from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries
 from roofline.dashboard import choices, state
 from roofline.dashboard.catalogue_blocks import device_html, model_html, nothing_found, prices_html, roofs_key
-from roofline.dashboard.catalogue_tables import columns, device_frame, json_bytes, model_frame
+from roofline.dashboard.catalogue_tables import CATEGORIES, columns, device_frame, json_bytes, model_frame
 from roofline.dashboard.catalogue_view import (
     CATALOGUE_VIEW,
     EXPERTS,
@@ -43,15 +45,20 @@ from roofline.dashboard.text import esc, heading
 from roofline.figures.device_roofs import roofs_alt, roofs_figure
 from roofline.figures.theme import Look, as_figure
 from roofline.figures.words import rate_name
+from roofline.language import ENGLISH, later, told_in, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.scenario import Scenario
 from roofline.units import GIGA
 
 _TABLE, _LISTED = "catalogue_table", "_catalogue_listed"
-_OWN = (
+_OWN = later(
     "Something missing? A device of your own goes in as YAML beside Hardware in the controls, in the form of "
     "hardware_catalog.yaml; a model of your own goes in on the page Model."
 )
+_HALVES = {"devices": later("Devices"), "models": later("Models")}
+_ENTRIES = {"devices": later("devices"), "models": later("models")}
+_USE = {"devices": later("Use this device"), "models": later("Use this model")}
+_LAYERS = {"all": later("Dense and experts"), "dense": later("Dense"), "experts": later("With experts")}
 _key = CATALOGUE_VIEW.widget
 
 
@@ -59,36 +66,37 @@ def draw(frame: Frame) -> None:
     """Draw the half of the catalogue that is open."""
     values = CATALOGUE_VIEW.now()
     kind = values["kind"]
-    st.segmented_control("Catalogue of", KINDS, key=_key("kind"), required=True, format_func=str.capitalize)
+    st.segmented_control(tr("Catalogue of"), KINDS, key=_key("kind"), required=True, format_func=lambda half: tr(_HALVES[half]))
     rows = _filtered(values)
     _table(kind, rows)
     chosen = values["show"] or _of_scenario(kind, frame.scenario)
     _entry(values, chosen, frame.scenario)
     if kind == "devices":
         _compare(values, frame.look)
-    st.html(f'<p class="rf-note">{_OWN}</p>')
+    st.html(f'<p class="rf-note">{tr(_OWN)}</p>')
 
 
 def _filtered(values: Values) -> tuple[DeviceRow, ...] | tuple[ModelRow, ...]:
     """The filters, and what they leave."""
     cells = st.grid(5, min_column_width=170)
     with cells.cell():
-        st.text_input("Search", key=_key("text"), max_chars=MOST_TEXT, placeholder="name, id, maker…")
+        st.text_input(tr("Search"), key=_key("text"), max_chars=MOST_TEXT, placeholder=tr("name, id, maker…"))
     if values["kind"] == "models":
         with cells.cell():
-            words = {"all": "Dense and experts", "dense": "Dense", "experts": "With experts"}
-            st.selectbox("Layers", EXPERTS, key=_key("experts"), format_func=words.__getitem__)
+            st.selectbox(tr("Layers"), EXPERTS, key=_key("experts"), format_func=lambda kind: tr(_LAYERS[kind]))
         with cells.cell():
-            _open_list("Released from", "year", years())
+            _open_list(tr("Released from"), "year", years())
         return matching_models(text=values["text"], experts=values["experts"], year=values["year"])
     with cells.cell():
-        _open_list("Maker", "vendor", vendors())
+        _open_list(tr("Maker"), "vendor", vendors())
     with cells.cell():
-        _open_list("Kind", "category", categories())
+        _open_list(tr("Kind"), "category", categories(), lambda category: tr(CATEGORIES[category]))
     with cells.cell():
-        _open_list("From year", "year", years())
+        _open_list(tr("From year"), "year", years())
     with cells.cell():
-        st.selectbox("Memory at least", MEMORIES_GB, key=_key("memory"), format_func=lambda gb: f"{gb} GB" if gb else "any")
+        st.selectbox(
+            tr("Memory at least"), MEMORIES_GB, key=_key("memory"), format_func=lambda gb: f"{gb} GB" if gb else tr("any")
+        )
     return matching_devices(
         text=values["text"],
         vendor=values["vendor"],
@@ -98,26 +106,23 @@ def _filtered(values: Values) -> tuple[DeviceRow, ...] | tuple[ModelRow, ...]:
     )
 
 
-def _open_list(label: str, name: str, options: Sequence[object]) -> None:
-    st.selectbox(label, options, index=None, key=_key(name), placeholder="any")
+def _open_list(label: str, name: str, options: Sequence[Any], words: Callable[[Any], str] = str) -> None:
+    st.selectbox(label, options, index=None, key=_key(name), format_func=words, placeholder=tr("any"))
 
 
 def _table(kind: str, rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> None:
     """The list to sort and to choose from, and its files."""
     whole = len(ids(kind))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.html(f'<p class="rf-note" role="status">{len(rows):,} of {whole:,} {kind}. {_HOW}</p>')
-        st.button("Clear filters", on_click=_clear, type="tertiary", disabled=len(rows) == whole)
+        count = tr("{n:,} of {whole:,} {entries}.", n=len(rows), whole=whole, entries=tr(_ENTRIES[kind]))
+        st.html(f'<p class="rf-note" role="status">{count} {tr(_HOW)}</p>')
+        st.button(tr("Clear filters"), on_click=_clear, type="tertiary", disabled=len(rows) == whole)
     if not rows:
-        st.html(nothing_found(kind))
+        st.html(nothing_found(tr(_ENTRIES[kind])))
         return
     shown = [row.id for row in rows]
     st.session_state[_LISTED] = shown
-    table = (
-        device_frame([r for r in rows if isinstance(r, DeviceRow)])
-        if kind == "devices"
-        else model_frame([r for r in rows if isinstance(r, ModelRow)])
-    )
+    table = _frame(rows)
     st.dataframe(
         table,
         hide_index=True,
@@ -127,15 +132,30 @@ def _table(kind: str, rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> Non
         column_config=columns(table),
         height=420,
         placeholder="n/a",
-        alt=f"{len(rows)} {kind} of the catalogue with their main facts; the list below the table chooses the same by keyboard",
+        alt=tr(
+            "{n} {entries} of the catalogue with their main facts; the list below the table chooses the same by keyboard",
+            n=len(rows),
+            entries=tr(_ENTRIES[kind]),
+        ),
     )
     with st.container(horizontal=True):
-        st.download_button("Download CSV", lambda: table.to_csv(index=False), f"{kind}.csv", "text/csv", on_click="ignore")
+        st.download_button(tr("Download CSV"), partial(_csv, rows), f"{kind}.csv", "text/csv", on_click="ignore")
         file = f"{kind}.json"
-        st.download_button("Download JSON", partial(json_bytes, kind, shown), file, "application/json", on_click="ignore")
+        st.download_button(tr("Download JSON"), partial(json_bytes, kind, shown), file, "application/json", on_click="ignore")
 
 
-_HOW = "Click a column's head to sort by it, a row's box to read about it."
+_HOW = later("Click a column's head to sort by it, a row's box to read about it.")
+
+
+def _frame(rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> pd.DataFrame:
+    devices = [row for row in rows if isinstance(row, DeviceRow)]
+    return device_frame(devices) if devices else model_frame([row for row in rows if isinstance(row, ModelRow)])
+
+
+def _csv(rows: tuple[DeviceRow, ...] | tuple[ModelRow, ...]) -> str:
+    """The list as a file, the same in every language."""
+    with told_in(ENGLISH):
+        return _frame(rows).to_csv(index=False)
 
 
 def _clear() -> None:
@@ -158,21 +178,21 @@ def _entry(values: Values, chosen: str | None, scenario: Scenario) -> None:
     """One entry with all its facts, and a way to use it."""
     kind = values["kind"]
     words = choices.hardware_words if kind == "devices" else choices.model_words
-    name = words(chosen) if chosen else f"One of the {kind}"
+    name = words(chosen) if chosen else tr("One of the {entries}", entries=tr(_ENTRIES[kind]))
     st.html(heading(name))
     usual = _of_scenario(kind, scenario)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        hint = f"{words(usual)}, as in the scenario" if usual else "choose one"
-        st.selectbox("Read about", ids(kind), index=None, key=_key("show"), format_func=words, placeholder=hint, width=420)
+        hint = tr("{name}, as in the scenario", name=words(usual)) if usual else tr("choose one")
+        st.selectbox(tr("Read about"), ids(kind), index=None, key=_key("show"), format_func=words, placeholder=hint, width=420)
         if chosen:
             field = "hardware" if kind == "devices" else "model"
             used = chosen == usual
-            label = "In use on every page" if used else f"Use this {field if kind == 'models' else 'device'}"
+            label = tr("In use on every page") if used else tr(_USE[kind])
             st.button(label, on_click=state.set_some, args=({field: chosen},), disabled=used, type="primary", key="catalogue_use")
             if kind == "devices":
                 _add(chosen, values["against"])
     if chosen is None:
-        st.html('<p class="rf-answer">Choose one to see every fact with its source.</p>')
+        st.html(f'<p class="rf-answer">{tr("Choose one to see every fact with its source.")}</p>')
     elif kind == "devices":
         _device(load_hardware(chosen))
     else:
@@ -183,7 +203,7 @@ def _entry(values: Values, chosen: str | None, scenario: Scenario) -> None:
 
 def _add(chosen: str, against: list[str]) -> None:
     st.button(
-        "Add to the comparison",
+        tr("Add to the comparison"),
         on_click=CATALOGUE_VIEW.change,
         kwargs={"against": [*against, chosen]},
         disabled=chosen in against or len(against) >= MOST_ROOFS,
@@ -195,7 +215,8 @@ def _device(device: Accelerator) -> None:
     st.html(device_html(device))
     if not device.prices:
         return
-    count = f"{len(device.prices)} price{'s' if len(device.prices) > 1 else ''}, with dates and sources"
+    n = len(device.prices)
+    count = tr("{n} prices, with dates and sources", n=n) if n > 1 else tr("1 price, with dates and sources")
     prices = st.expander(count, key="catalogue_prices", on_change="rerun")
     if prices.open:
         with prices:
@@ -204,12 +225,12 @@ def _device(device: Accelerator) -> None:
 
 def _compare(values: Values, look: Look) -> None:
     """Several devices on one roofline; the figure comes with the first device."""
-    st.html(heading("Compare on one roofline", f"Up to {MOST_ROOFS} devices at one number format; peaks are dense."))
+    st.html(heading(tr("Compare on one roofline"), tr("Up to {n} devices at one number format; peaks are dense.", n=MOST_ROOFS)))
     names = {row.id: row.name for row in device_rows()}
     left, right = st.columns([4, 1])
     with left:
         st.multiselect(
-            "Devices",
+            tr("Devices"),
             ids("devices"),
             key=_key("against"),
             format_func=names.__getitem__,
@@ -220,12 +241,13 @@ def _compare(values: Values, look: Look) -> None:
     dtypes = common_dtypes(chosen)
     with right:
         options = dtypes if values["dtype"] in dtypes else (*dtypes, values["dtype"])
-        st.selectbox("Peak at", options, key=_key("dtype"), format_func=rate_name, disabled=not chosen)
+        st.selectbox(tr("Peak at"), options, key=_key("dtype"), format_func=rate_name, disabled=not chosen)
     if not chosen:
         return
     found, without = roofs(chosen, values["dtype"])
     if without:
-        words = f"No {rate_name(values['dtype'])} peak is published for {', '.join(without)}: left out."
+        rate = rate_name(values["dtype"])
+        words = tr("No {rate} peak is published for {devices}: left out.", rate=rate, devices=", ".join(without))
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
     if found:
         figure, config = as_figure(roofs_figure(found, look)), chart_config(look, "devices")

@@ -13,9 +13,51 @@ from numpy.typing import NDArray
 
 from roofline.answers.browse import DeviceRow, ModelRow
 from roofline.answers.catalogs import catalog_json
+from roofline.language import later, tr
+from roofline.specs.hardware import Category
 from roofline.units import GIGA, KILO, TERA
 
-_GRADES = {"A": "A vendor", "B": "B secondary", "C": "C unverified"}
+CATEGORIES: dict[Category, str] = {
+    "datacentre GPU": later("datacentre GPU"),
+    "TPU": later("TPU"),
+    "accelerator": later("accelerator"),
+    "consumer GPU": later("consumer GPU"),
+    "workstation GPU": later("workstation GPU"),
+    "embedded GPU": later("embedded GPU"),
+    "Apple": later("Apple"),
+    "server CPU": later("server CPU"),
+    "desktop CPU": later("desktop CPU"),
+}
+_GRADES = {"A": later("A vendor"), "B": later("B secondary"), "C": later("C unverified")}
+_HEADS = {
+    "device": later("device"),
+    "vendor": later("vendor"),
+    "year": later("year"),
+    "memory GB": later("memory GB"),
+    "bandwidth TB/s": later("bandwidth TB/s"),
+    "16-bit TFLOP/s": later("16-bit TFLOP/s"),
+    "8-bit TFLOP/s": later("8-bit TFLOP/s"),
+    "4-bit TFLOP/s": later("4-bit TFLOP/s"),
+    "power W": later("power W"),
+    "USD/h": later("USD/h"),
+    "evidence": later("evidence"),
+    "unverified facts": later("unverified facts"),
+    "kind": later("kind"),
+    "state": later("state"),
+    "id": later("id"),
+    "model": later("model"),
+    "released": later("released"),
+    "parameters B": later("parameters B"),
+    "active B": later("active B"),
+    "experts": later("experts"),
+    "layers": later("layers"),
+    "trained context": later("trained context"),
+    "cache kB per token": later("cache kB per token"),
+    "weights GB": later("weights GB"),
+    "stored as": later("stored as"),
+    "configuration": later("configuration"),
+}
+"""Heads of the files -> heads on the page."""
 
 
 def device_frame(rows: Sequence[DeviceRow]) -> pd.DataFrame:
@@ -32,10 +74,10 @@ def device_frame(rows: Sequence[DeviceRow]) -> pd.DataFrame:
             "4-bit TFLOP/s": _scaled([row.peak_4_bit_flops_per_s for row in rows], TERA),
             "power W": [row.tdp_w for row in rows],
             "USD/h": [row.usd_per_h for row in rows],
-            "evidence": [_GRADES[row.grade] for row in rows],
+            "evidence": [tr(_GRADES[row.grade]) for row in rows],
             "unverified facts": [row.n_unverified for row in rows],
-            "kind": [row.category for row in rows],
-            "state": ["announced" if row.announced else "shipping" for row in rows],
+            "kind": [tr(CATEGORIES[row.category]) for row in rows],
+            "state": [tr("announced") if row.announced else tr("shipping") for row in rows],
             "id": [row.id for row in rows],
         }
     )
@@ -49,26 +91,37 @@ def model_frame(rows: Sequence[ModelRow]) -> pd.DataFrame:
             "released": [row.released for row in rows],
             "parameters B": _scaled([row.total_parameters for row in rows], GIGA),
             "active B": _scaled([row.active_parameters for row in rows], GIGA),
-            "experts": [f"{row.n_active_experts} of {row.n_experts}" if row.n_experts else "dense" for row in rows],
+            "experts": [_experts(row) for row in rows],
             "layers": [row.n_layers for row in rows],
             "trained context": pd.array([row.trained_context for row in rows], dtype="Int64"),
             "cache kB per token": _scaled([row.cache_bytes_per_token for row in rows], KILO),
             "weights GB": _scaled([row.weight_bytes for row in rows], GIGA),
             "stored as": [row.stored_format for row in rows],
-            "configuration": ["reconstructed" if row.reconstructed else "published" for row in rows],
+            "configuration": [tr("reconstructed") if row.reconstructed else tr("published") for row in rows],
             "id": [row.id for row in rows],
         }
     )
 
 
+def _experts(row: ModelRow) -> str:
+    return tr("{k} of {n}", k=row.n_active_experts, n=row.n_experts) if row.n_experts else tr("dense")
+
+
 def columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """How numbers of a table are shown: three digits, years without separators."""
-    short = st.column_config.NumberColumn(format="%.3g")
-    numbers: dict[str, Any] = {name: short for name in frame.select_dtypes("float").columns}
-    whole = {name: st.column_config.NumberColumn(format="localized") for name in ("trained context", "power W") if name in frame}
-    first = frame.columns[0]
-    year = {"year": st.column_config.NumberColumn(format="%d")} if "year" in frame else {}
-    return {**numbers, **whole, **year, first: st.column_config.TextColumn(pinned=True, width="medium")}
+    """Heads in the chosen language, and how numbers are shown: three digits, years without separators."""
+    formats = {
+        **dict.fromkeys(frame.select_dtypes("float").columns, "%.3g"),
+        "trained context": "localized",
+        "power W": "localized",
+        "year": "%d",
+    }
+    first, *rest = frame.columns
+    config: dict[str, Any] = {first: st.column_config.TextColumn(tr(_HEADS[first]), pinned=True, width="medium")}
+    for name in rest:
+        head = tr(_HEADS[name])
+        number = name in formats
+        config[name] = st.column_config.NumberColumn(head, format=formats[name]) if number else st.column_config.Column(head)
+    return config
 
 
 def json_bytes(kind: str, ids: Sequence[str]) -> bytes:

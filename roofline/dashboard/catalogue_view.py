@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 from roofline.answers.browse import MOST_ROOFS, device_rows, model_rows
 from roofline.dashboard.fields import Values
 from roofline.dashboard.page_view import PageView, Read, shown
+from roofline.language import tr
 from roofline.specs.formats import Dtype
 
 KINDS = ("devices", "models")
@@ -83,7 +84,7 @@ def read(text: str) -> Read:
         try:
             values[name] = _READERS[name](unquote(word))
         except (KeyError, ValueError):
-            problems.append(f"catalogue: '{shown(pair)}' means nothing here: left out.")
+            problems.append(tr("catalogue: '{part}' means nothing here: left out.", part=shown(pair)))
     return Read(settled(values), tuple(problems))
 
 

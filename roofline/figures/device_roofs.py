@@ -10,6 +10,7 @@ from roofline.answers.browse import Roof
 from roofline.figures.lines import decades
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
 from roofline.figures.words import axis_number, rate_name, rate_tick, sig
+from roofline.language import tr
 from roofline.units import with_prefix
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 440, 380
@@ -30,7 +31,7 @@ def roofs_figure(roofs: Sequence[Roof], look: Look) -> Spec:
     bottom = min(roof.bandwidth_bytes_per_s for roof in roofs) * left / _BELOW
     top = max(roof.peak_flops_per_s for roof in roofs) * _ABOVE
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    title = axis_title(look, "FLOP per byte of memory traffic")
+    title = axis_title(look, tr("FLOP per byte of memory traffic"))
     across = decades(left, right, (1,) if look.compact else (1, 3))
     up = decades(bottom, top, (1,))
     layout["xaxis"] = axis(
@@ -47,7 +48,7 @@ def roofs_figure(roofs: Sequence[Roof], look: Look) -> Spec:
         range=[log10(bottom), log10(top)],
         tickvals=up,
         ticktext=[rate_tick(t) for t in up],
-        title=axis_title(look, "" if look.compact else "FLOP/s per device"),
+        title=axis_title(look, "" if look.compact else tr("FLOP/s per device")),
     )
     layout["annotations"] = [_letter(i, roofs, (left, right), look) for i in range(len(roofs))]
     data = [trace for i, roof in enumerate(roofs) for trace in (_line(i, roof, left, right, look), _ridge(i, roof, look))]
@@ -57,15 +58,21 @@ def roofs_figure(roofs: Sequence[Roof], look: Look) -> Spec:
 def roofs_alt(roofs: Sequence[Roof], dtype: str) -> str:
     """The answer of the figure in one sentence."""
     parts = [
-        f"{letter} {roof.name}: {with_prefix(roof.peak_flops_per_s, 'FLOP/s')}, "
-        f"{with_prefix(roof.bandwidth_bytes_per_s, 'B/s')}, ridge at {sig(roof.ridge_flops_per_byte)} FLOP per byte"
+        f"{letter} {roof.name}: {', '.join((*_rates(roof), _ridge_words(roof)))}"
         for letter, roof in zip(LETTERS, roofs, strict=False)
     ]
-    return f"Rooflines at {rate_name(dtype)}. {'; '.join(parts)}."
+    return tr("Rooflines at {rate}. {devices}.", rate=rate_name(dtype), devices="; ".join(parts))
+
+
+def _rates(roof: Roof) -> tuple[str, str]:
+    return with_prefix(roof.peak_flops_per_s, "FLOP/s"), with_prefix(roof.bandwidth_bytes_per_s, "B/s")
+
+
+def _ridge_words(roof: Roof) -> str:
+    return tr("ridge at {ridge} FLOP per byte", ridge=sig(roof.ridge_flops_per_byte))
 
 
 def _line(i: int, roof: Roof, left: float, right: float, look: Look) -> dict[str, Any]:
-    peak, bandwidth = with_prefix(roof.peak_flops_per_s, "FLOP/s"), with_prefix(roof.bandwidth_bytes_per_s, "B/s")
     return {
         "type": "scatter",
         "mode": "lines",
@@ -73,7 +80,7 @@ def _line(i: int, roof: Roof, left: float, right: float, look: Look) -> dict[str
         "x": [left, roof.ridge_flops_per_byte, right],
         "y": [left * roof.bandwidth_bytes_per_s, roof.peak_flops_per_s, roof.peak_flops_per_s],
         "line": {"color": look.palette.kinds[i], "width": 2.5, "dash": DASHES[i]},
-        "hovertemplate": f"{safe(roof.name)}<br>{peak}, {bandwidth}<extra></extra>",
+        "hovertemplate": f"{safe(roof.name)}<br>{', '.join(_rates(roof))}<extra></extra>",
     }
 
 
@@ -81,7 +88,7 @@ def _ridge(i: int, roof: Roof, look: Look) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"ridge of {safe(roof.name)}",
+        "name": tr("ridge of {device}", device=safe(roof.name)),
         "x": [roof.ridge_flops_per_byte],
         "y": [roof.peak_flops_per_s],
         "marker": {
@@ -90,7 +97,7 @@ def _ridge(i: int, roof: Roof, look: Look) -> dict[str, Any]:
             "color": look.palette.kinds[i],
             "line": {"color": look.palette.page, "width": 1.5},
         },
-        "hovertemplate": f"{safe(roof.name)}<br>ridge at {sig(roof.ridge_flops_per_byte)} FLOP per byte<extra></extra>",
+        "hovertemplate": f"{safe(roof.name)}<br>{_ridge_words(roof)}<extra></extra>",
     }
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.formulary import Formula, Parameter
+from roofline.answers.formulary import SHARE, Formula, Parameter
 from roofline.errors import InputError
+from roofline.language import tr
 
 _POINTS = 81
 _REACH = 10.0
@@ -37,10 +38,13 @@ def formula_curve(formula: Formula, values: Mapping[str, float], name: str) -> F
     """
     parameter = next((p for p in formula.parameters if p.name == name), None)
     if parameter is None:
-        raise InputError(f"{formula.name} has no input {name!r}; it takes {', '.join(p.name for p in formula.parameters)}.")
+        takes = ", ".join(p.name for p in formula.parameters)
+        raise InputError(tr("{formula} has no input {given!r}; it takes {names}.", formula=formula.name, given=name, names=takes))
     at = float(values[name])
     if at <= 0:
-        raise InputError(f"{name} is {at:g}: a curve from a tenth to ten times it needs a value above zero.")
+        raise InputError(
+            tr("{input} is {at:g}: a curve from a tenth to ten times it needs a value above zero.", input=name, at=at)
+        )
     with np.errstate(all="ignore"):
         inputs = _inputs(parameter, at)
         held = {key: np.float64(value) for key, value in values.items() if key != name}
@@ -52,6 +56,6 @@ def _inputs(parameter: Parameter, at: float) -> NDArray[np.float64]:
     points = at * np.geomspace(1.0 / _REACH, _REACH, _POINTS)
     if parameter.name.startswith("n_") and at == round(at):
         points = np.maximum(np.round(points), 1.0)
-    if parameter.unit == "0 to 1" and at <= 1.0:
+    if parameter.unit == SHARE and at <= 1.0:
         points = np.minimum(points, 1.0)
     return np.unique(np.append(points[np.isfinite(points)], at))

@@ -10,7 +10,7 @@ import inspect
 import math
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,10 +19,13 @@ import numpy as np
 
 import roofline.formulas
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import later, tr
 
+SHARE = later("0 to 1")
+"""What stands for a unit where a number is a share."""
 _UNITS = {
     "flops": "FLOP", "flop": "FLOP", "bytes": "byte", "byte": "byte", "bits": "bit", "s": "s", "h": "h", "years": "year",
-    "w": "W", "j": "J", "kwh": "kWh", "usd": "USD", "g": "g", "frac": "0 to 1",
+    "w": "W", "j": "J", "kwh": "kWh", "usd": "USD", "g": "g", "frac": SHARE,
 }  # fmt: skip
 _COUNTED = {"tokens", "experts", "sequences"}
 _EACH = {"token", "expert", "sequence", "parameter", "weight", "element", "layer", "step"}
@@ -70,19 +73,31 @@ class Formula:
         names = [parameter.name for parameter in self.parameters]
         for given in values:
             if given not in names:
-                near = difflib.get_close_matches(given, names, n=1)
-                hint = f"; did you mean {near[0]}" if near else ""
-                raise InputError(f"{self.name} has no input {given!r}{hint}; it takes {', '.join(names)}.")
+                raise InputError(_no_input(self.name, given, names))
         missing = [name for name in names if name not in values]
         if missing:
-            raise InputError(f"{self.name} needs {', '.join(missing)} as well.")
+            raise InputError(tr("{formula} needs {names} as well.", formula=self.name, names=", ".join(missing)))
         if not all(math.isfinite(values[name]) for name in names):
-            raise InputError(f"{self.name} takes finite numbers.")
+            raise InputError(tr("{formula} takes finite numbers.", formula=self.name))
         with np.errstate(all="ignore"):
             found = float(np.asarray(self.function(**{name: np.float64(values[name]) for name in names})))
         if not math.isfinite(found):
-            raise InputError(f"{self.name} has no finite value for these inputs.")
+            raise InputError(tr("{formula} has no finite value for these inputs.", formula=self.name))
         return found
+
+
+def _no_input(formula: str, given: str, names: Sequence[str]) -> str:
+    """A sentence on an input that there is not."""
+    near, takes = difflib.get_close_matches(given, names, n=1), ", ".join(names)
+    if not near:
+        return tr("{formula} has no input {given!r}; it takes {names}.", formula=formula, given=given, names=takes)
+    return tr(
+        "{formula} has no input {given!r}; did you mean {near}; it takes {names}.",
+        formula=formula,
+        given=given,
+        near=near[0],
+        names=takes,
+    )
 
 
 @cache
@@ -168,6 +183,11 @@ def unit_of(name: str) -> str:
     top = _UNITS.get(above, above if above in _COUNTED else "")
     bottom = [_UNITS.get(word, word if word in _EACH else "") for word in below]
     return "/".join([top or "1", *filter(None, bottom)]) if any(bottom) else top
+
+
+def unit_words(unit: str) -> str:
+    """A unit as the chosen language has it: units are the same everywhere, but for a share."""
+    return tr(SHARE) if unit == SHARE else unit
 
 
 def plain_name(name: str) -> str:

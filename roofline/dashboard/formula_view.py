@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, isfinite, log10
 
 from roofline.answers.formulary import Formula, Parameter, formulary, load_formula
 from roofline.dashboard.fields import Values
 from roofline.dashboard.page_view import PageView, Read, shown
 from roofline.errors import UnknownIdError
+from roofline.language import tr
 
 USUAL = "attainable_flops_per_s"
 NAME, AGAINST = "name", "against"
@@ -65,14 +67,19 @@ def read(text: str) -> Read:
     try:
         formula = load_formula(name)
     except UnknownIdError as error:
-        hint = f"; nearest: {', '.join(error.nearest)}" if error.nearest else ""
-        return Read(start(formulary()[USUAL]), (f"No formula is called '{shown(name)}'{hint}: the usual one is shown.",))
+        return Read(start(formulary()[USUAL]), (_unknown(shown(name), error.nearest),))
     values, problems = start(formula), []
     for pair in pairs:
         problem = _take(pair, formula, values)
         if problem:
-            problems.append(f"formula: {problem} Left out.")
+            problems.append(tr("formula: {problem} Left out.", problem=problem))
     return Read(values, tuple(problems))
+
+
+def _unknown(name: str, nearest: Sequence[str]) -> str:
+    if not nearest:
+        return tr("No formula is called '{name}': the usual one is shown.", name=name)
+    return tr("No formula is called '{name}'; nearest: {names}: the usual one is shown.", name=name, names=", ".join(nearest))
 
 
 def step(parameter: Parameter) -> float:
@@ -89,13 +96,18 @@ def _take(pair: str, formula: Formula, values: Values) -> str | None:
         values[AGAINST] = text
         return None
     if key not in names:
-        return f"'{shown(pair)}' is no input of {formula.name}; it takes {', '.join(names)}."
+        return tr(
+            "'{part}' is no input of {formula}; it takes {names}.",
+            part=shown(pair),
+            formula=formula.name,
+            names=", ".join(names),
+        )
     try:
         number = float(text)
     except ValueError:
         number = float("nan")
     if not isfinite(number):
-        return f"{key} is '{shown(text)}', which is no number."
+        return tr("{input} is '{text}', which is no number.", input=key, text=shown(text))
     values[f"{formula.name}.{key}"] = number
     return None
 

@@ -6,10 +6,11 @@ from math import isfinite, log10
 from typing import Any
 
 from roofline.answers.formula_curve import FormulaCurve
-from roofline.answers.formulary import plain_name
+from roofline.answers.formulary import plain_name, unit_words
 from roofline.figures.lines import COMPACT_HEIGHT_PX, HEIGHT_PX, decades, ring, ring_word
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout
 from roofline.figures.words import quantity, scale_number
+from roofline.language import tr
 
 _LOG_FROM = 8.0
 """Results that spread by more than this factor stand on a logarithmic axis."""
@@ -58,11 +59,17 @@ def formula_alt(curve: FormulaCurve) -> str:
     """The answer of the figure in one sentence."""
     x, y = _points(curve)
     shown = {a: b for a, b in zip(x, y, strict=True) if b is not None}
+    name, against = curve.formula.name, plain_name(curve.parameter.name)
     if not shown:
-        return f"{curve.formula.name} has no finite value along {curve.parameter.name}."
-    ends = ", ".join(f"{_result(curve, shown[a])} at {_input(curve, a)}" for a in dict.fromkeys((min(shown), max(shown))))
-    here = f"; {_result(curve, shown[curve.at])} at the chosen {_input(curve, curve.at)}" if curve.at in shown else ""
-    return f"{curve.formula.name} against {plain_name(curve.parameter.name)}: {ends}{here}."
+        return tr("{formula} has no finite value along {input}.", formula=name, input=curve.parameter.name)
+    parts = ", ".join(
+        tr("{result} at {input}", result=_result(curve, shown[a]), input=_input(curve, a))
+        for a in dict.fromkeys((min(shown), max(shown)))
+    )
+    if curve.at in shown:
+        chosen = {"result": _result(curve, shown[curve.at]), "input": _input(curve, curve.at)}
+        parts += f"; {tr('{result} at the chosen {input}', **chosen)}"
+    return tr("{formula} against {input}: {results}.", formula=name, input=against, results=parts)
 
 
 def _points(curve: FormulaCurve) -> tuple[list[float], list[float | None]]:
@@ -75,7 +82,7 @@ def _is_log(values: list[float]) -> bool:
 
 
 def _words(curve: FormulaCurve, at: float, result: float | None) -> str:
-    return f"{_input(curve, at)}: {'no value' if result is None else _result(curve, result)}"
+    return f"{_input(curve, at)}: {tr('no value') if result is None else _result(curve, result)}"
 
 
 def _input(curve: FormulaCurve, value: float) -> str:
@@ -87,7 +94,7 @@ def _result(curve: FormulaCurve, value: float) -> str:
 
 
 def _axis_words(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
+    return f"{name} ({unit_words(unit)})" if unit else name
 
 
 def _ticks(low: float, high: float, look: Look) -> list[float]:

@@ -13,7 +13,7 @@ from roofline import link
 from roofline.answers.formulary import formulary, load_formula
 from roofline.dashboard import formula_view
 from roofline.dashboard.formula_view import FORMULA_VIEW, read, start, step, written
-from roofline.dashboard.formulas_page import command
+from roofline.dashboard.formulas_page import TOPICS, command
 from roofline.dashboard.shell import FAULT
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -85,6 +85,10 @@ def test_a_topic_narrows_the_list_and_keeps_the_choice(default) -> None:
     names = app.selectbox(key=FORMULA_VIEW.widget("name"))
     assert names.value == "distinct_experts"
     assert len(names.options) == 1 + sum(f.topic == "queueing" for f in formulary().values())
+
+
+def test_every_topic_has_a_word() -> None:
+    assert {formula.topic for formula in formulary().values()} == set(TOPICS)
 
 
 def test_inputs_without_a_value_are_told_and_kept() -> None:

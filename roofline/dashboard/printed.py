@@ -11,6 +11,7 @@ from roofline.dashboard.text import between, esc, scenario_parts
 from roofline.errors import RooflineError
 from roofline.figures.theme import LIGHT
 from roofline.figures.words import sig
+from roofline.language import chosen, localised, tr
 from roofline.units import duration, memory_size
 
 _STYLE = f"""
@@ -37,16 +38,16 @@ def report_html(report: Report, address: str) -> str:
     body = (
         f'<h1>{esc(first)}</h1><p class="muted">{esc(" · ".join(rest))}</p>'
         f'<p class="answer">{esc(report.sentence)}</p>'
-        f"<h2>{words.HEADLINES}</h2>{_table(words.HEADLINE_COLUMNS, headline_rows(report))}"
-        f'<div class="pair"><div><h2>{words.MEMORY}</h2>{_table(words.TWO_COLUMNS, _memory_rows(report))}</div>'
-        f"<div><h2>{words.COST}</h2>{_table(words.TWO_COLUMNS, _cost_rows(report))}</div></div>"
-        f'<div class="small"><h2>{words.ASSUMPTIONS}</h2>{_table(words.BASIS_COLUMNS, _assumption_rows(report))}'
-        f"<h2>{words.SOURCES}</h2>{_table(words.TWO_COLUMNS, report.sources.items())}"
-        f'{_notes(report)}</div><h2>{words.LINK}</h2><p class="link">{_link(report, address)}</p>'
-        f'<p class="muted small">{words.FOOT}</p>'
+        f"<h2>{tr(words.HEADLINES)}</h2>{_table(words.HEADLINE_COLUMNS, headline_rows(report))}"
+        f'<div class="pair"><div><h2>{tr(words.MEMORY)}</h2>{_table(words.TWO_COLUMNS, _memory_rows(report))}</div>'
+        f"<div><h2>{tr(words.COST)}</h2>{_table(words.TWO_COLUMNS, _cost_rows(report))}</div></div>"
+        f'<div class="small"><h2>{tr(words.ASSUMPTIONS)}</h2>{_table(words.BASIS_COLUMNS, _assumption_rows(report))}'
+        f"<h2>{tr(words.SOURCES)}</h2>{_table(words.TWO_COLUMNS, report.sources.items())}"
+        f'{_notes(report)}</div><h2>{tr(words.LINK)}</h2><p class="link">{_link(report, address)}</p>'
+        f'<p class="muted small">{tr(words.FOOT)}</p>'
     )
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{esc(words.TITLE.format(model=first))}</title>'
+        f'<!doctype html><html lang="{chosen()}"><head><meta charset="utf-8"><title>{esc(tr(words.TITLE, model=first))}</title>'
         f"<style>{_STYLE}</style></head><body>{body}</body></html>"
     )
 
@@ -57,11 +58,11 @@ def headline_rows(report: Report) -> Iterable[tuple[str, str, str, str]]:
         value, low, high, limit = (
             _shown(times, name, is_time) for times in (report.expected, report.expected_low, report.expected_high, report.limit)
         )
-        yield label, value, words.BAND.format(low=low, high=high), limit
+        yield tr(label), value, tr(words.BAND, low=low, high=high), limit
     cost = report.cost
     band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
     limit = sig(cost.usd_per_million_output_tokens_at_limit)
-    yield words.USD_OUTPUT, sig(cost.usd_per_million_output_tokens), band, limit
+    yield tr(words.USD_OUTPUT), sig(cost.usd_per_million_output_tokens), band, limit
 
 
 def _shown(times: Times, name: str, is_time: bool) -> str:
@@ -78,22 +79,22 @@ def _memory_rows(report: Report) -> Iterable[tuple[str, str]]:
         words.OVERHEAD: memory.overhead_bytes_per_device,
         words.USABLE: memory.usable_bytes_per_device,
     }
-    yield from ((name, memory_size(float(size))) for name, size in sizes.items())
-    yield words.MOST, f"{memory.max_batch:,}"
-    yield words.FITS, words.YES if memory.fits else words.NO
-    yield words.PLAN, report.plan.why
+    yield from ((tr(name), memory_size(float(size))) for name, size in sizes.items())
+    yield tr(words.MOST), localised(f"{memory.max_batch:,}")
+    yield tr(words.FITS), tr(words.YES if memory.fits else words.NO)
+    yield tr(words.PLAN), report.plan.why
 
 
 def _cost_rows(report: Report) -> Iterable[tuple[str, str]]:
     cost = report.cost
-    yield words.USD_INPUT, sig(cost.usd_per_million_input_tokens)
-    yield words.USD_BOTH, sig(cost.usd_per_million_tokens)
-    yield words.USD_HOUR, sig(cost.usd_per_hour)
-    yield words.JOULES, sig(cost.joules_per_output_token)
-    yield words.CARBON, sig(cost.grams_co2e_per_million_tokens)
-    yield words.PRICE, cost.basis
-    bound = {phase: found[0].bound for phase, found in report.shares.items()}
-    yield words.BOUND, words.BOUND_BOTH.format(decode=bound["decode"], prefill=bound["prefill"])
+    yield tr(words.USD_INPUT), sig(cost.usd_per_million_input_tokens)
+    yield tr(words.USD_BOTH), sig(cost.usd_per_million_tokens)
+    yield tr(words.USD_HOUR), sig(cost.usd_per_hour)
+    yield tr(words.JOULES), sig(cost.joules_per_output_token)
+    yield tr(words.CARBON), sig(cost.grams_co2e_per_million_tokens)
+    yield tr(words.PRICE), cost.basis
+    bound = {phase: tr(words.BOUNDS[found[0].bound]) for phase, found in report.shares.items()}
+    yield tr(words.BOUND), tr(words.BOUND_BOTH, decode=bound["decode"], prefill=bound["prefill"])
 
 
 def _assumption_rows(report: Report) -> Iterable[tuple[str, str]]:
@@ -103,7 +104,7 @@ def _assumption_rows(report: Report) -> Iterable[tuple[str, str]]:
 def _notes(report: Report) -> str:
     if not report.reasons:
         return ""
-    return f"<h2>{words.NOTES}</h2>{''.join(f'<p>{esc(reason)}</p>' for reason in report.reasons)}"
+    return f"<h2>{tr(words.NOTES)}</h2>{''.join(f'<p>{esc(reason)}</p>' for reason in report.reasons)}"
 
 
 def _link(report: Report, address: str) -> str:
@@ -118,7 +119,7 @@ def _link(report: Report, address: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    columns = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
+    columns = "".join(f'<th scope="col">{esc(tr(cell))}</th>' for cell in head)
     body = "".join(
         f'<tr><th scope="row">{esc(first)}</th>{"".join(f"<td>{esc(cell)}</td>" for cell in rest)}</tr>' for first, *rest in rows
     )

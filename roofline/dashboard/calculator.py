@@ -11,7 +11,8 @@ from roofline.answers.report import BatchCurve, Report, Waiting
 from roofline.dashboard import feels_like, printed_words, quick_moves, state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
-from roofline.dashboard.details import FIGURE_PX, Shown, chart_config, operator_detail, picked, tabs, unverified_words
+from roofline.dashboard.charts import FIGURE_PX, chart
+from roofline.dashboard.details import Shown, operator_detail, picked, tabs, unverified_words
 from roofline.dashboard.fields import AUTO
 from roofline.dashboard.model_blocks import short_format_name
 from roofline.dashboard.printed import report_html
@@ -20,7 +21,7 @@ from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import PlanError
 from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
-from roofline.figures.theme import Look, Palette, as_figure
+from roofline.figures.theme import Look, Palette
 from roofline.language import chosen, later, told_in, tr
 from roofline.units import duration, significant
 
@@ -148,14 +149,11 @@ def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
         st.html(heading(tr("Roofline"), tr(_ROOFLINE_KEY)))
-        figure = as_figure(roofline_figure(report, curve, look))
-        config = chart_config(look, "roofline")
-        options: dict[str, Any] = {"theme": None, "key": "roofline_chart", "config": config, "alt": roofline_alt(report)}
-        selected = st.plotly_chart(figure, on_select="rerun", selection_mode="points", **options)
+        picking: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"}
+        figure = roofline_figure(report, curve, look)
+        selected = chart(figure, "roofline_chart", roofline_alt(report), look, **picking)
         for row in picked(report.operators, selected["selection"]["points"]):
             st.html(operator_detail(row, report))
     with pair.cell():
         st.html(heading(tr("Throughput and speed against batch"), tr(_CURVE_KEY)))
-        figure = as_figure(throughput_figure(report, curve, look))
-        config = chart_config(look, "throughput")
-        st.plotly_chart(figure, theme=None, key="throughput_chart", config=config, alt=throughput_alt(report, curve))
+        chart(throughput_figure(report, curve, look), "throughput_chart", throughput_alt(report, curve), look)

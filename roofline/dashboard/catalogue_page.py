@@ -38,12 +38,12 @@ from roofline.dashboard.catalogue_view import (
     vendors,
     years,
 )
-from roofline.dashboard.details import chart_config
+from roofline.dashboard.charts import chart
 from roofline.dashboard.fields import Values
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading
 from roofline.figures.device_roofs import roofs_alt, roofs_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.figures.words import rate_name
 from roofline.language import ENGLISH, later, told_in, tr
 from roofline.specs.hardware import Accelerator
@@ -250,6 +250,5 @@ def _compare(values: Values, look: Look) -> None:
         words = tr("No {rate} peak is published for {devices}: left out.", rate=rate, devices=", ".join(without))
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
     if found:
-        figure, config = as_figure(roofs_figure(found, look)), chart_config(look, "devices")
-        st.plotly_chart(figure, theme=None, key="devices_chart", config=config, alt=roofs_alt(found, values["dtype"]))
+        chart(roofs_figure(found, look), "devices_chart", roofs_alt(found, values["dtype"]), look)
         st.html(roofs_key(found, look.palette))

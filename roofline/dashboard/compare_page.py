@@ -13,6 +13,7 @@ from roofline.answers.field_map import AXES, VALUES, FieldMap, field_map, read_m
 from roofline.answers.report import BatchCurve
 from roofline.answers.serialise import plain
 from roofline.dashboard import choices, state
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.compare_edit import Board, editor
 from roofline.dashboard.compare_words import (
     MAP_KEY,
@@ -25,13 +26,12 @@ from roofline.dashboard.compare_words import (
     map_sentence,
     memory_html,
 )
-from roofline.dashboard.details import FIGURE_PX, chart_config
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.compare_plot import PLOTS, compare_alt, compare_figure
 from roofline.figures.map_plot import INPUT_WORDS, VALUE_WORDS, map_alt, map_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.language import ENGLISH, cached, later, told_in, tr
 from roofline.link_compare import FIRST, decode_others
 from roofline.specs.scenario import Scenario
@@ -100,9 +100,7 @@ def _curves(found: Comparison, look: Look) -> None:
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
         return
     drawn = curves(found)
-    figure = as_figure(compare_figure(reports, drawn, plot, look))
-    config, alt = chart_config(look, "compare"), compare_alt(reports, plot)
-    st.plotly_chart(figure, theme=None, key="compare_chart", config=config, alt=alt)
+    chart(compare_figure(reports, drawn, plot, look), "compare_chart", compare_alt(reports, plot), look)
     label, file = tr("Download the curves (CSV)"), partial(_curves_csv, drawn)
     st.download_button(label, file, "curves.csv", "text/csv", on_click="ignore")
 
@@ -122,8 +120,7 @@ def _map(first: Scenario, look: Look) -> None:
     except RooflineError as error:
         st.html(notice(tr("No map for this"), esc(str(error))))
         return
-    figure = as_figure(map_figure(found, look))
-    st.plotly_chart(figure, theme=None, key="map_chart", config=chart_config(look, "map"), alt=map_alt(found))
+    chart(map_figure(found, look), "map_chart", map_alt(found), look)
     st.html(f'<p class="rf-note">{esc(map_sentence(found))}</p>')
     label, file = tr("Download the map (CSV)"), partial(_map_csv, first, x, y, value)
     st.download_button(label, file, "map.csv", "text/csv", on_click="ignore")

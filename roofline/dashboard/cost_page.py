@@ -17,6 +17,7 @@ from roofline.answers.sensitivity import sensitivity
 from roofline.catalog.apis import api_prices, apis_of
 from roofline.catalog.grids import WORLD, load_grid
 from roofline.dashboard import carried, cost_basis, state
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.cost_files import cost_json, prices_csv
 from roofline.dashboard.cost_view import OWN_API_START, CostView, api_parts, api_with, read
 from roofline.dashboard.cost_words import (
@@ -35,8 +36,7 @@ from roofline.dashboard.cost_words import (
     years_table,
     years_words,
 )
-from roofline.dashboard.details import FIGURE_PX
-from roofline.dashboard.page_controls import bound, change, chart, number
+from roofline.dashboard.page_controls import bound, change, number
 from roofline.dashboard.quantities import PREFIX_HIT, UTILISATION
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, first_upper, heading, notice

@@ -13,18 +13,17 @@ from roofline.answers.report import BatchCurve, OperatorRow, Phase, Report
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import sources
 from roofline.dashboard.bars import BOUND_NAMES, bound_bar, memory_bar, operator_bars
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.detail_rows import energy_html, reserved_html, running_html, tiers_html, waiting_html
 from roofline.dashboard.state import FIRST_TAB, TAB_KEY
 from roofline.dashboard.text import PHASES, Markup, between, esc, gb, heading, table
 from roofline.figures.curves import cost_alt, cost_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
 from roofline.language import ENGLISH, later, localised, told_in, tr
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import duration, memory_size, with_prefix
 
-FIGURE_PX = 440
-"""Narrowest column a figure is drawn in while two stand side by side."""
 PLOTLY_CONFIG = {
     "displaylogo": False,
     "scrollZoom": False,
@@ -89,9 +88,7 @@ def _cost(shown: Shown) -> None:
     with pair.cell():
         key = tr("Solid: expected with its band. Dashed: limit, nothing real is cheaper.")
         st.html(heading(tr("Cost against batch"), key))
-        figure = as_figure(cost_figure(report, shown.curve, shown.look))
-        config = chart_config(shown.look, "cost")
-        st.plotly_chart(figure, theme=None, key="cost_chart", config=config, alt=cost_alt(report))
+        chart(cost_figure(report, shown.curve, shown.look), "cost_chart", cost_alt(report), shown.look)
         st.html(reserved_html(report))
     band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
     cached = sig(cost.usd_per_million_cached_input_tokens)

@@ -12,7 +12,7 @@ from roofline.answers.report import Report
 from roofline.catalog.models import load_model
 from roofline.dashboard import state
 from roofline.dashboard.calculator import refused
-from roofline.dashboard.details import FIGURE_PX, chart_config
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.experts_words import (
     UNLIKE,
     cards,
@@ -29,7 +29,7 @@ from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import count_words, esc, heading
 from roofline.figures.model_curves import Filling, experts_alt, experts_figure
 from roofline.figures.read_curves import reads_alt, reads_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.language import later, tr
 from roofline.performance.counts import parameter_counts
 
@@ -70,12 +70,10 @@ def _experts(found: Mixture, look: Look) -> None:
     with pair.cell():
         st.html(heading(tr("Experts touched, and what each gets"), tr(_TOUCHED_KEY)))
         full = Filling(found.filling_tokens, found.saturating_tokens)
-        figure, config = as_figure(experts_figure(found.curve, found.met, look, full)), chart_config(look, "experts")
-        st.plotly_chart(figure, theme=None, key="mixture_chart", config=config, alt=experts_alt(found.curve, found.met))
+        chart(experts_figure(found.curve, found.met, look, full), "mixture_chart", experts_alt(found.curve, found.met), look)
     with pair.cell():
         st.html(heading(tr("Weights read for each token"), tr(_READS_KEY)))
-        figure, config = as_figure(reads_figure(found, look)), chart_config(look, "reads")
-        st.plotly_chart(figure, theme=None, key="reads_chart", config=config, alt=reads_alt(found))
+        chart(reads_figure(found, look), "reads_chart", reads_alt(found), look)
     st.download_button(tr("Download both as CSV"), partial(_csv, found), "experts.csv", "text/csv", on_click="ignore")
     if found.speeds:
         _speeds(found)

@@ -12,7 +12,7 @@ from roofline.answers.inverse import Solved, Wish, solved
 from roofline.dashboard import choices, finding, use_row
 from roofline.dashboard import find_tables as tables
 from roofline.dashboard import find_words as words
-from roofline.dashboard.details import chart_config
+from roofline.dashboard.charts import chart
 from roofline.dashboard.fields import Values
 from roofline.dashboard.find_view import (
     CATEGORIES,
@@ -32,7 +32,7 @@ from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.language import ENGLISH, cached, localised, told_in, tr
 from roofline.specs.search import AS_STORED, SearchQuery
 
@@ -203,8 +203,7 @@ def _file(written: Callable[[Search], bytes], query: SearchQuery) -> bytes:
 
 def _frontier(found: Search, look: Look) -> None:
     st.html(heading(tr("Speed per user against cost"), tr(words.FIGURE_KEY)))
-    figure, config = as_figure(pareto_figure(found, look)), chart_config(look, "frontier")
-    st.plotly_chart(figure, theme=None, key="find_chart", config=config, alt=pareto_alt(found))
+    chart(pareto_figure(found, look), "find_chart", pareto_alt(found), look)
     twin = st.expander(tr("The same as a table"), key="find_twin", on_change="rerun")
     if twin.open:
         with twin:

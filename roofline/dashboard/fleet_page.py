@@ -13,7 +13,7 @@ from roofline.answers.fleet_examples import EXAMPLES, published_day
 from roofline.answers.fleet_report import FleetReport
 from roofline.catalog.fleet import assumed
 from roofline.dashboard import fleet_controls
-from roofline.dashboard.details import FIGURE_PX
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.fleet_files import fleet_json, steps_csv
 from roofline.dashboard.fleet_words import (
     assumptions_table,
@@ -25,7 +25,7 @@ from roofline.dashboard.fleet_words import (
     sites_table,
     totals_table,
 )
-from roofline.dashboard.page_controls import change, chart
+from roofline.dashboard.page_controls import change
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, first_upper, heading, notice
 from roofline.errors import RooflineError

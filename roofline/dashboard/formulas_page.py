@@ -6,14 +6,14 @@ import streamlit as st
 
 from roofline.answers.formula_curve import formula_curve
 from roofline.answers.formulary import Formula, Parameter, formulary, plain_name, unit_words
-from roofline.dashboard.details import FIGURE_PX, chart_config
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.fields import Values
 from roofline.dashboard.formula_view import AGAINST, FORMULA_VIEW, NAME, input_name, inputs, start, step
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, first_upper, heading, linked, notice
 from roofline.errors import InputError
 from roofline.figures.formula_plot import formula_alt, formula_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.figures.words import quantity
 from roofline.language import later, localised, tr
 
@@ -158,8 +158,7 @@ def _curve(formula: Formula, given: dict[str, float], against: str, look: Look) 
     except InputError as error:
         st.html(f'<p class="rf-answer">{tr("No curve: {why}", why=esc(error))}</p>')
         return
-    figure, config = as_figure(formula_figure(curve, look)), chart_config(look, formula.name)
-    st.plotly_chart(figure, theme=None, key="formula_chart", config=config, alt=formula_alt(curve))
+    chart(formula_figure(curve, look), "formula_chart", formula_alt(curve), look)
 
 
 def _about(formula: Formula) -> str:

@@ -8,7 +8,7 @@ from roofline.answers.anatomy import Anatomy, anatomy, own_model
 from roofline.catalog.boxes import load_box
 from roofline.dashboard import choices
 from roofline.dashboard import own_model as own
-from roofline.dashboard.details import FIGURE_PX, chart_config
+from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.fields import AUTO
 from roofline.dashboard.model_blocks import (
     assumptions_html,
@@ -28,7 +28,7 @@ from roofline.dashboard.text import esc, heading, notice
 from roofline.dashboard.view import BATCHES, CONTEXTS, View
 from roofline.errors import RooflineError
 from roofline.figures.model_curves import CacheMarks, cache_alt, cache_figure, cache_key, experts_alt, experts_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario
 
@@ -135,13 +135,11 @@ def _figures(found: Anatomy, scenario: Scenario, view: View, cache_format: str, 
         title = tr("Cache against context, {format}", format=short_format_name(cache_format))
         st.html(heading(title, esc(cache_key(found))))
         if found.cache.least_bytes.any():
-            figure, config = as_figure(cache_figure(found, marks, look)), chart_config(look, "cache")
-            st.plotly_chart(figure, theme=None, key="cache_chart", config=config, alt=cache_alt(found, marks))
+            chart(cache_figure(found, marks, look), "cache_chart", cache_alt(found, marks), look)
         else:
             st.html(f'<p class="rf-answer">{tr("This model keeps neither cache nor state.")}</p>')
     if found.experts is None:
         return
     with pair.cell():
         st.html(heading(tr("Experts touched against tokens in a step"), tr(_EXPERTS_KEY)))
-        figure, config = as_figure(experts_figure(found.experts, view.batch, look)), chart_config(look, "experts")
-        st.plotly_chart(figure, theme=None, key="experts_chart", config=config, alt=experts_alt(found.experts, view.batch))
+        chart(experts_figure(found.experts, view.batch, look), "experts_chart", experts_alt(found.experts, view.batch), look)

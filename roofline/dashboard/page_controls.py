@@ -1,4 +1,4 @@
-"""Controls on a page that show and change what is kept elsewhere, in the scenario or the address; and its charts."""
+"""Controls on a page that show and change what is kept elsewhere, in the scenario or the address."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from roofline.dashboard import state
-from roofline.dashboard.details import chart_config
 from roofline.dashboard.fields import control_values
 from roofline.dashboard.quantities import Quantity
-from roofline.figures.theme import Look, Spec, as_figure
 from roofline.language import tr
 from roofline.specs.scenario import Scenario
 
@@ -44,8 +42,3 @@ def number(
     control = bound(quantity.field, shown, lambda new: write(quantity.read(new)))
     empty: dict[str, Any] = {} if placeholder is None else {"value": None, "placeholder": placeholder}
     st.number_input(tr(quantity.label), help=help_text, **quantity.settings(info, shown), **empty, **control)
-
-
-def chart(spec: Spec, key: str, alt: str, look: Look) -> None:
-    """A figure with its answer in words for those who cannot see it."""
-    st.plotly_chart(as_figure(spec), theme=None, key=key, config=chart_config(look, key), alt=alt)

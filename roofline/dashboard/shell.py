@@ -19,6 +19,7 @@ from roofline.catalog.models import load_model
 from roofline.dashboard import sidebar, state
 from roofline.dashboard.choices import hardware_words, known, model_words
 from roofline.dashboard.components import link_button, watch_theme
+from roofline.dashboard.saves import watch_saves
 from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import count_of, esc, notice, scenario_parts
 from roofline.errors import PlanError, RooflineError
@@ -77,6 +78,7 @@ def show(sheets: Sequence[Sheet]) -> None:
     look = _look()
     st.html(style_block(look.mode))
     watch_theme(look.mode, chosen())
+    watch_saves()
     with guarded():
         frame = _frame(look, pages, next(name for name, page in pages.items() if page is current))
         current.run()

@@ -7,7 +7,7 @@ import streamlit as st
 from roofline import link
 from roofline.answers.stories import STORIES, Place, Story, Told, read_story
 from roofline.dashboard import state
-from roofline.dashboard.details import chart_config
+from roofline.dashboard.charts import chart
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.story_words import NO_STORY, OWN_SCENARIO, WORDS, StoryWords
 from roofline.dashboard.text import esc, heading, notice
@@ -16,7 +16,7 @@ from roofline.figures.curves import throughput_alt, throughput_figure
 from roofline.figures.model_curves import experts_alt, experts_figure
 from roofline.figures.roofline_plot import roofline_alt, roofline_figure
 from roofline.figures.story_plot import story_alt, story_figure
-from roofline.figures.theme import Look, Spec, as_figure
+from roofline.figures.theme import Look, Spec
 from roofline.language import tr
 
 _STORY, _CHOSEN, _SLIDER = "story", "story_chosen", "story_place"
@@ -81,7 +81,7 @@ def _figure(told: Told, words: StoryWords, look: Look) -> None:
         return
     spec, alt = drawn
     st.html(heading(tr(words.figure_title), level=3))
-    st.plotly_chart(as_figure(spec), theme=None, key="story_chart", config=chart_config(look, "story"), alt=alt)
+    chart(spec, "story_chart", alt, look)
 
 
 def _drawn(told: Told, words: StoryWords, look: Look) -> tuple[Spec, str] | None:

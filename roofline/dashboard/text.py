@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from roofline.answers.report import Phase, Report
+from roofline.dashboard.saves import table_save
 from roofline.figures.words import sig
 from roofline.language import chosen, later, localised, tr
 from roofline.specs.scenario import Scenario, is_mixed
@@ -115,8 +116,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str
         for first, *rest in rows
     )
     return (
-        f'<div class="rf-scroll" tabindex="0" role="group" aria-label="{esc(caption)}">'
-        f'<table class="rf-table"><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<div class="rf-tabled"><div class="rf-scroll" tabindex="0" role="group" aria-label="{esc(caption)}">'
+        f'<table class="rf-table"><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>{table_save(caption)}</div>'
     )
 
 

@@ -159,7 +159,7 @@ def _name(line: Line, look: Look) -> dict[str, Any]:
 
 def _corner(text: str, plot: Plot, look: Look) -> dict[str, Any]:
     right = plot != "total"
-    place = {"xref": "paper", "yref": "paper", "y": 1, "yanchor": "top", "showarrow": False}
+    place = {"xref": "paper", "yref": "y domain", "y": 1, "yanchor": "top", "showarrow": False}
     side = {"x": 1, "xanchor": "right", "xshift": -6} if right else {"x": 0, "xanchor": "left", "xshift": 8}
     return {**place, **side, "text": f"<b>{text}</b>", "font": {"size": look.font_px, "color": look.palette.text}}
 

@@ -155,7 +155,7 @@ def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:
 
 
 def _corner(words: ChartWords, look: Look) -> dict[str, Any]:
-    place = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "xshift": 8}
+    place = {"xref": "paper", "yref": "y domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "xshift": 8}
     font = {"size": look.font_px, "color": look.palette.text}
     return {**place, "text": f"<b>{tr(words.y)}</b>", "showarrow": False, "font": font, "bgcolor": tint(look.palette.page, 0.75)}
 

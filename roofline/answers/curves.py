@@ -17,7 +17,7 @@ from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload, choose
 from roofline.performance.serving import service
 from roofline.performance.sharding import Shard
-from roofline.performance.timing import StepTime
+from roofline.performance.timing import summed
 from roofline.specs.scenario import Scenario
 from roofline.units import Floats
 
@@ -49,7 +49,8 @@ def batch_curve(report: Report) -> BatchCurve:
     def usd(rate: Floats) -> Floats | None:
         return usd_per_million(report.scenario, price, rate)
 
-    flops, traffic = _total(result.decode, "work_flops", batch), _total(result.decode, "traffic_bytes", batch)
+    flops = summed(result.decode.rows, lambda row: row.ops.work_flops)
+    traffic = summed(result.decode.rows, lambda row: row.ops.traffic_bytes)
     return BatchCurve(
         batch=batch,
         max_batch=report.memory.max_batch,
@@ -87,10 +88,3 @@ def _batches(most: int, chosen: int) -> NDArray[np.float64]:
     doublings = min(np.ceil(np.log2(top)), _MOST_DOUBLINGS)
     grid = np.round(2.0 ** np.arange(0.0, doublings + 1e-9, 1.0 / _POINTS_PER_DOUBLING))
     return np.unique(np.concatenate([grid, [float(max(most, 1)), float(chosen)]]))
-
-
-def _total(step: StepTime, attribute: str, batch: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = np.zeros(batch.shape)
-    for row in step.rows:
-        total = total + getattr(row.op, attribute)
-    return total

@@ -29,12 +29,13 @@ from roofline.formulas.bounds import (
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences
 from roofline.performance.planning import Choice, Workload, choose, room_for
-from roofline.performance.prefix import prompt_parts
+from roofline.performance.prefix import compared_prefills, prompt_parts
 from roofline.performance.served import served_structure
-from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
+from roofline.performance.serving import Service, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
+from roofline.performance.steps import Decode, Setting, Step
 from roofline.performance.structure import Structure
-from roofline.performance.timing import StepTime
+from roofline.performance.timing import StepTime, summed
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 
@@ -55,6 +56,10 @@ class _Run:
     footprint: Footprint
     service: Service
     speeds: Speeds
+    compared: tuple[StepTime, ...]
+    """Prefills that tell what cached tokens cost."""
+    doubled: StepTime | None
+    """A step at twice the batch, if that fits."""
     pools: Pools | None = None
     """Where prefill has devices of its own; the rest is then that of the others."""
 
@@ -105,10 +110,10 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
     mfu: dict[Phase, float] = {"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)}
     mbu: dict[Phase, float] = {"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)}
     work = Work(max(mfu["prefill"], mbu["prefill"]), max(mfu["decode"], mbu["decode"]))
-    parts = prompt_parts(found.structure, run.shard, found.formats, found.machine, float(scenario.input_tokens), run.service)
+    parts = prompt_parts(float(scenario.input_tokens), run.service, run.compared)
     price = cost(scenario, found.accelerator, found.price, times, lambda at: device_seconds(scenario, at, parts), work)
     memory = _memory(scenario, found, run)
-    doubled = _doubled_step_s(scenario, found, run, memory)
+    doubled = None if run.doubled is None else float(run.doubled.expected_s)
     dense, experts = _critical_batches(found)
     filling = experts * _copies(run.shard, found) / found.structure.shortcuts.new_tokens_per_step
     plan = _plan(run, found)
@@ -162,15 +167,20 @@ def _run(scenario: Scenario, found: Resolved) -> _Run:
     batch = max(1.0, wanted) if np.isfinite(wanted) else 1.0
     prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
     best = choice.best.scalar() if choice.best is not None and fits else None
-    result = service(found.structure, shard, found.formats, found.machine, batch, prompt, output)
+    room = footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine)
+    beside = _beside(scenario, found, fits, batch, room)
+    result = service(found.structure, shard, found.formats, found.machine, batch, prompt, output, beside=beside)
+    compared, doubled = _parted(beside, result.beside)
     return _Run(
         choice=choice,
         shard=shard,
         batch=batch,
         fits=fits,
-        footprint=footprint(found.structure, prompt + output, prompt, shard, found.formats, found.machine),
+        footprint=room,
         service=result,
         speeds=speeds(result, shard, found.engine, batch, output, fits, load.request_rate[0], best),
+        compared=compared,
+        doubled=doubled,
     )
 
 
@@ -191,16 +201,36 @@ def _pooled_run(scenario: Scenario, found: Resolved, load: Workload) -> _Run:
     """Prefill on devices of its own; the footprint is that of a decode device."""
     split = pools(scenario, found, load)
     prompt, output = float(scenario.input_tokens), float(scenario.output_tokens)
+    fits = bool(np.isfinite(split.speeds.expected.decode_step_s))
+    room = footprint(found.structure, prompt + output, prompt, split.shard, found.formats, found.machine)
+    beside = _beside(scenario, found, fits, split.batch, room)
+    steps = Setting(found.structure, split.shard, found.formats, found.machine).steps(beside)
+    compared, doubled = _parted(beside, steps)
     return _Run(
         choice=split.decode,
         shard=split.shard,
         batch=split.batch,
-        fits=bool(np.isfinite(split.speeds.expected.decode_step_s)),
-        footprint=footprint(found.structure, prompt + output, prompt, split.shard, found.formats, found.machine),
+        fits=fits,
+        footprint=room,
         service=split.service,
         speeds=split.speeds,
+        compared=compared,
+        doubled=doubled,
         pools=split,
     )
+
+
+def _beside(scenario: Scenario, found: Resolved, fits: bool, batch: float, room: Footprint) -> tuple[Step, ...]:
+    """Steps of other loads that a report tells of: prefills that are compared, and twice the batch if that fits."""
+    compared = compared_prefills(found.structure, found.machine, float(scenario.input_tokens))
+    if not fits or 2.0 * batch > float(room.max_batch):
+        return compared
+    return (*compared, Decode(2.0 * batch, mean_context_tokens(scenario.input_tokens, scenario.output_tokens)))
+
+
+def _parted(asked: tuple[Step, ...], found: tuple[StepTime, ...]) -> tuple[tuple[StepTime, ...], StepTime | None]:
+    """Compared prefills, and the doubled batch where it was asked for."""
+    return (found[:-1], found[-1]) if isinstance(asked[-1], Decode) else (found, None)
 
 
 def workload(scenarios: Sequence[Scenario]) -> Workload:
@@ -307,15 +337,6 @@ def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved
     return holds_one and bool(choose(terms, request, found.formats, found.machine, load).fits[0])
 
 
-def _doubled_step_s(scenario: Scenario, found: Resolved, run: _Run, memory: Memory) -> float | None:
-    """Expected step at twice the batch, if that fits."""
-    if not memory.fits or 2 * run.batch > memory.max_batch:
-        return None
-    context = mean_context_tokens(scenario.input_tokens, scenario.output_tokens)
-    step = decode_step(found.structure, run.shard, found.formats, found.machine, 2.0 * run.batch, context)
-    return float(step.expected_s)
-
-
 def _copies(shard: Shard, found: Resolved) -> float:
     """Sets of weights that batches fill apart: replicas, or sets of experts, and stages with their own micro-batches."""
     sets = shard.data if found.structure.routing is None else shard.data * shard.tensor / shard.expert_ways
@@ -340,16 +361,12 @@ def _critical_batches(found: Resolved) -> tuple[float, float]:
     return dense, float(experts)
 
 
-def _total(step: StepTime, attribute: str) -> float:
-    return float(sum((float(getattr(row.op, attribute)) for row in step.rows), 0.0))
-
-
 def _mfu(step: StepTime, found: Resolved) -> float:
     if step.parts:  # of the peaks of all machines: the time that their work must take
-        return sum(float(row.compute_limit_s) for row in step.rows) / float(step.expected_s)
+        return float(summed(step.rows, lambda row: row.compute_limit_s) / step.expected_s)
     return float(
         mfu_frac(
-            useful_flops=_total(step, "work_flops"),
+            useful_flops=summed(step.rows, lambda row: row.ops.work_flops),
             time_s=float(step.expected_s),
             peak_flops_per_s=found.formats.gemm_flops_per_s,
         )
@@ -358,10 +375,10 @@ def _mfu(step: StepTime, found: Resolved) -> float:
 
 def _mbu(step: StepTime, found: Resolved) -> float:
     if step.parts:
-        return sum(float(row.memory_limit_s) for row in step.rows) / float(step.expected_s)
+        return float(summed(step.rows, lambda row: row.memory_limit_s) / step.expected_s)
     return float(
         mbu_frac(
-            traffic_bytes=_total(step, "traffic_bytes"),
+            traffic_bytes=summed(step.rows, lambda row: row.ops.traffic_bytes),
             time_s=float(step.expected_s),
             bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
         )

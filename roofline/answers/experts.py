@@ -16,12 +16,13 @@ from roofline.answers.sweep import loads_table
 from roofline.errors import PlanError
 from roofline.formulas.experts import distinct_experts, tokens_per_touched_expert
 from roofline.performance.counts import ParameterCounts, parameter_counts
-from roofline.performance.ledger import Load, ledger, met_tokens
+from roofline.performance.ledger import Load, ledger, met_tokens, over_rows
 from roofline.performance.offload import WHOLE
 from roofline.performance.planning import Workload
 from roofline.performance.served import served_structure
-from roofline.performance.serving import decode_load, mean_context_tokens
+from roofline.performance.serving import mean_context_tokens
 from roofline.performance.sharding import Shard
+from roofline.performance.steps import decode_load
 from roofline.performance.structure import Structure, structure
 from roofline.specs.model import Block, ModelSpec
 
@@ -162,7 +163,7 @@ def read_bytes(terms: Structure, tokens: NDArray[np.float64], found: Resolved) -
     """Weights that one set reads in a decode step of so many tokens."""
     load = Load(n_sequences=tokens, n_new=1.0, n_cached=0.0, stage_tokens=tokens)
     rows = ledger(terms, load, (load,), WHOLE, found.formats)
-    return np.asarray(sum((np.broadcast_to(op.weight_bytes, tokens.shape) for op in rows), np.zeros(tokens.shape)))
+    return np.asarray(sum((over_rows(ops.weight_bytes) for ops in rows), np.zeros(tokens.shape)))
 
 
 def _dense_block(block: Block, all_experts: bool) -> Block:
@@ -238,6 +239,6 @@ def _shared(report: Report, found: Resolved, ways: int, per_device: float) -> Sh
         experts_each=routing.n_experts / ways,
         tokens=tokens,
         tokens_per_touched=float(each),
-        read_bytes=sum((float(op.weight_bytes) for op in rows), 0.0),
+        read_bytes=sum((float(np.sum(ops.weight_bytes)) for ops in rows), 0.0),
         tokens_per_s_per_device=None if rate is None else rate / ways,
     )

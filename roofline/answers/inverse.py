@@ -24,8 +24,9 @@ from roofline.errors import InputError, UnknownIdError
 from roofline.formulas.cost import blended_usd_per_token
 from roofline.language import tr
 from roofline.performance.planning import room_for
-from roofline.performance.serving import decode_step, mean_context_tokens, service
+from roofline.performance.serving import mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
+from roofline.performance.steps import Setting
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import duration, significant, with_prefix
@@ -107,7 +108,7 @@ def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
     context = mean_context_tokens(float(scenario.input_tokens), float(scenario.output_tokens))
 
     def step_s(batch: Array) -> Array:
-        return np.asarray(decode_step(found.structure, shards, found.formats, found.machine, batch, context).expected_s)
+        return np.asarray(Setting(found.structure, shards, found.formats, found.machine).decode(batch, context).expected_s)
 
     batches = _largest_whole(lambda batch: step_s(batch) <= tpot_s, most)
     best = int(np.argmax(batches))
@@ -222,7 +223,7 @@ def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
 
     def step_s(bandwidth: float) -> float:
         machine = replace(found.machine, bandwidth_bytes_per_s=bandwidth)
-        return float(decode_step(found.structure, shard, found.formats, machine, float(report.batch), context).expected_s)
+        return float(Setting(found.structure, shard, found.formats, machine).decode(float(report.batch), context).expected_s)
 
     rest = step_s(_FASTEST_BYTES_PER_S)
     if rest >= tpot_s:

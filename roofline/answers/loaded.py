@@ -7,7 +7,7 @@ from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.performance.interference import Interference, interference
 from roofline.performance.offload import WHOLE
-from roofline.performance.serving import Setting
+from roofline.performance.steps import Setting
 
 
 def under_load(report: Report) -> Interference | None:

@@ -10,8 +10,9 @@ from roofline.answers.pools import Pools
 from roofline.answers.report import Cost, Memory, Plan, Report, Times
 from roofline.answers.resolve import Resolved
 from roofline.language import tr
-from roofline.performance.prefix import prompt_parts
+from roofline.performance.prefix import compared_prefills, prompt_parts
 from roofline.performance.sharding import Shard
+from roofline.performance.steps import Setting
 from roofline.specs.scenario import Scenario
 from roofline.units import significant
 
@@ -115,9 +116,10 @@ def _reasons(split: Pools, request_rate: float | None) -> tuple[str, ...]:
 
 def pooled_cost(report: Report, scenario: Scenario, found: Resolved, split: Pools) -> Cost:
     """Input tokens pay for the devices that prefill, output tokens for those that decode, busy or waiting."""
-    parts = prompt_parts(
-        found.structure, split.prefill.shard, found.formats, found.machine, float(scenario.input_tokens), split.service
-    )
+    prompt = float(scenario.input_tokens)
+    setting = Setting(found.structure, split.prefill.shard, found.formats, found.machine)
+    compared = setting.steps(compared_prefills(found.structure, found.machine, prompt))
+    parts = prompt_parts(prompt, split.service, compared)
 
     def taken(times: Times) -> DeviceSeconds:
         """Device time of tokens: every device of a pool, over what the whole system makes."""

@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from roofline.answers.report import OperatorRow, Phase
 from roofline.performance.network import NetworkTime
-from roofline.performance.timing import OpTime, StepTime
+from roofline.performance.timing import OpTimes, StepTime
 
 
 def operator_rows(phase: Phase, step: StepTime) -> list[OperatorRow]:
     """Rows of a step, one per name, and what it sends; rows that neither compute nor read are left out."""
     merged: dict[str, OperatorRow] = {}
-    for row in step.rows:
-        new = _operator(phase, row)
-        merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
+    for times in step.rows:
+        for new in _operators(phase, times):
+            merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
     rows = [row for row in merged.values() if row.flops > 0 or row.bytes > 0]
     return rows + [_network_row(phase, item) for item in step.network if float(item.network_bytes) > 0]
 
 
-def _operator(phase: Phase, row: OpTime) -> OperatorRow:
-    op = row.op
-    compute, memory = float(row.compute_limit_s), float(row.memory_limit_s)
-    flops, traffic = float(op.work_flops), float(op.traffic_bytes)
+def _operators(phase: Phase, times: OpTimes) -> list[OperatorRow]:
+    """Rows of one kind."""
+    ops = times.ops
+    sizes = (ops.work_flops, ops.traffic_bytes, ops.weight_bytes, ops.cache_bytes, ops.activation_bytes)
+    limits = (times.compute_limit_s, times.memory_limit_s, times.limit_s)
+    columns = (ops.count, *sizes, *limits, times.expected_s, times.compute_s, times.memory_s)
+    table = np.empty((len(columns), len(ops.names)))
+    for n, column in enumerate(columns):
+        table[n] = column
+    return [_operator(phase, name, *numbers) for name, numbers in zip(ops.names, table.T.tolist(), strict=True)]
+
+
+def _operator(
+    phase: Phase,
+    name: str,
+    count: float,
+    flops: float,
+    traffic: float,
+    weight_bytes: float,
+    cache_bytes: float,
+    activation_bytes: float,
+    compute_limit_s: float,
+    memory_limit_s: float,
+    limit_s: float,
+    expected_s: float,
+    compute_s: float,
+    memory_s: float,
+) -> OperatorRow:
     return OperatorRow(
         phase=phase,
-        name=op.name,
-        count=op.count,
+        name=name,
+        count=count,
         flops=flops,
         bytes=traffic,
-        weight_bytes=float(op.weight_bytes),
-        cache_bytes=float(op.cache_bytes),
-        activation_bytes=float(op.activation_bytes),
+        weight_bytes=weight_bytes,
+        cache_bytes=cache_bytes,
+        activation_bytes=activation_bytes,
         network_bytes=0.0,
         intensity=flops / traffic if traffic > 0 else float("inf"),
-        compute_limit_s=compute,
-        memory_limit_s=memory,
-        limit_s=float(row.limit_s),
-        expected_s=float(row.expected_s),
-        bound="compute" if compute > memory else "memory",
-        expected_bound="compute" if float(row.compute_s) > float(row.memory_s) else "memory",
+        compute_limit_s=compute_limit_s,
+        memory_limit_s=memory_limit_s,
+        limit_s=limit_s,
+        expected_s=expected_s,
+        bound="compute" if compute_limit_s > memory_limit_s else "memory",
+        expected_bound="compute" if compute_s > memory_s else "memory",
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.report import Bound, Share, Times
+from roofline.performance.ledger import over_rows
 from roofline.performance.planning import BestLimits
 from roofline.performance.serving import Service
 from roofline.performance.sharding import Shard
@@ -157,10 +158,9 @@ def shares(step: StepTime) -> dict[Bound, Floats]:
     compute: Floats = 0.0
     memory: Floats = 0.0
     for row in step.rows:
-        seconds = row.expected_s * row.repeats
-        arithmetic: Floats = np.multiply(row.compute_s > row.memory_s, seconds)
-        compute = compute + arithmetic
-        memory = memory + (seconds - arithmetic)
+        arithmetic = np.multiply(row.compute_s > row.memory_s, row.busy_s)
+        compute = compute + over_rows(arithmetic)
+        memory = memory + over_rows(row.busy_s - arithmetic)
     network: Floats = 0.0
     for item in step.network:
         network = network + item.transfer_s

@@ -18,7 +18,6 @@ from roofline.performance.memory import footprint, weight_bytes_per_device
 from roofline.performance.serving import (
     SCHEDULER_SEQUENCES,
     Course,
-    Setting,
     concurrency,
     few_requests,
     mean_context_tokens,
@@ -29,6 +28,7 @@ from roofline.performance.serving import (
     static_batch,
 )
 from roofline.performance.sharding import Shard, candidates
+from roofline.performance.steps import Setting
 
 GROUPS = ("kind", "phase", "source", "hardware", "engine")
 """What errors are summed up by."""

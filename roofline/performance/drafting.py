@@ -13,7 +13,7 @@ from roofline.performance.machine import Machine, Rates
 from roofline.performance.network import NetworkTime
 from roofline.performance.sharding import Shard
 from roofline.performance.shortcuts import Draft
-from roofline.performance.timing import OpTime, StepTime, step_time
+from roofline.performance.timing import OpTimes, StepTime, step_time
 from roofline.units import Floats
 
 
@@ -62,14 +62,14 @@ def _after(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats)
     )
 
 
-def _rows_of(row: OpTime, n: float, turns: Floats) -> OpTime:
+def _rows_of(row: OpTimes, n: float, turns: Floats) -> OpTimes:
     """A row run ``n`` times a step."""
-    op = row.op
+    op = row.ops
     return replace(
         row,
-        op=replace(
+        ops=replace(
             op,
-            name=f"draft/{op.name}",
+            names=tuple(f"draft/{name}" for name in op.names),
             count=op.count * n,
             work_flops=op.work_flops * n,
             weight_bytes=op.weight_bytes * n,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roofline.performance.serving import Setting, chunk_of, mean_context_tokens, mixed_step
+from roofline.performance.serving import chunk_of, mean_context_tokens, mixed_step
+from roofline.performance.steps import Setting
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,19 @@
 """The ledger of one step on one device: a row per kind of operator, the same code for prefill and decode.
 
 A step brings ``n_new`` tokens of each of ``n_sequences`` sequences to an attention group, on top of ``n_cached`` tokens each.
-Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar or an array that broadcasts.
+Decode is ``n_new = 1``; prefill is ``n_cached = 0``. Every number is a scalar or an array that broadcasts. Rows of one kind
+are stacked along a first axis, before those of loads and plans, so that all of them are counted and timed at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
@@ -18,14 +21,14 @@ from roofline.performance.imbalance import fullest_share
 from roofline.performance.machine import Rates
 from roofline.performance.sharding import Shard
 from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
-from roofline.performance.structure import AttendTerm, MatrixTerm, RecurrenceTerm, Structure
-from roofline.specs.model import Recurrence
+from roofline.performance.structure import AttendTerm, MatrixColumns, MatrixTerm, RecurrenceTerm, Structure
+from roofline.specs.model import Recurrence, Routing
 from roofline.units import BITS_PER_BYTE, Floats
 
 ACTIVATION_BYTES = 2.0
 """Activations between operators are kept in 16 bit, whatever the products run in."""
 
-Kind = Literal["matrix", "experts", "attention", "recurrence", "lookup"]
+Kind = Literal["matrix", "experts", "attention", "recurrence"]
 
 
 @dataclass(frozen=True)
@@ -41,26 +44,37 @@ class Load:
     """Positions of each sequence whose logits are wanted: the last, and every drafted token under verification."""
 
     @cached_property
+    def n_axes(self) -> int:
+        """Of loads: none for one load."""
+        return max(np.ndim(getattr(self, field.name)) for field in fields(self))
+
+    @cached_property
     def n_tokens(self) -> Floats:
         """Tokens entering the layers of one attention group."""
         return self.n_sequences * self.n_new
 
 
 @dataclass(frozen=True)
-class Op:
-    """A row: all ``count`` layers of one kind of operator, on one device, in one step."""
+class Ops:
+    """Rows of one kind, on one device, in one step: each is all ``count`` layers of one kind of operator.
 
-    name: str
+    Work, weights and what else differs between rows have a first axis for them.
+    """
+
+    names: tuple[str, ...]
     kind: Kind
-    count: float
+    count: NDArray[np.float64]
     work_flops: Floats
     weight_bytes: Floats
     cache_bytes: Floats
     activation_bytes: Floats
-    rate: Literal["gemm", "wide", "attention"]
     tokens: Floats
     """Tokens that share one reading of a weight: decides how full the arithmetic units are."""
-    in_layers: bool = True
+    wide: bool | NDArray[np.bool_] = False
+    """Whether weights are left in 16 bits or more, and run at that rate."""
+    packed: bool | NDArray[np.bool_] = False
+    """Whether weights are stored in fewer than 16 bits."""
+    in_layers: bool | NDArray[np.bool_] = True
     """Whether a stage of a pipeline holds a share; the ends are whole on one stage."""
     score_pairs: Floats = 0.0
     """Heads times queries times keys, where scores are made."""
@@ -75,8 +89,8 @@ class Op:
         return self.work_flops / (2.0 * np.maximum(self.tokens, 1e-9))
 
     @property
-    def fullest(self) -> Op:
-        """The row of the device that has most to do."""
+    def fullest(self) -> Ops:
+        """The rows of the device that has most to do."""
         if isinstance(self.fullest_visits, float) and self.fullest_visits == 1.0:
             return self
         return replace(
@@ -95,19 +109,34 @@ class Op:
         return self.weight_bytes + self.cache_bytes
 
 
-def ledger(structure: Structure, load: Load, parts: tuple[Load, ...], shard: Shard, formats: Rates) -> tuple[Op, ...]:
+def ledger(structure: Structure, load: Load, parts: tuple[Load, ...], shard: Shard, formats: Rates) -> tuple[Ops, ...]:
     """Rows of a step of the whole stack, whose matrices see all of a load and whose caches belong to its parts.
 
     A pipeline passes through all of them, stage after stage.
     """
-    caches = (row for part in parts for row in cache_rows(structure, part, shard, formats))
-    return (*matrix_rows(structure, load, shard), *caches)
-
-
-def matrix_rows(structure: Structure, load: Load, shard: Shard) -> tuple[Op, ...]:
-    """Rows whose weights all tokens of a step share."""
+    n_axes = max(shard.n_axes, *(each.n_axes for each in (load, *parts)))
     own = own_positions(load, shard)
-    return tuple(_matrix_op(term, own, shard) for term in structure.matrices)
+    rows = [_matrix_ops(structure.plain_matrices, own, shard, n_axes)] if structure.plain_matrices is not None else []
+    rows += [_expert_ops(terms, routing, own, shard, n_axes) for routing, terms in structure.expert_matrices]
+    rows += [_adapter_op(term, own, shard, n_axes) for term in structure.adapters]
+    for part in parts:
+        rows += [_attention_op(term, part, shard, formats, n_axes) for term in structure.attends]
+        rows += [_recurrence_op(term, part, shard, n_axes) for term in structure.recurrences]
+    return tuple(rows)
+
+
+def _column(values: NDArray[Any], n_axes: int) -> NDArray[Any]:
+    """A number of each row, which broadcasts along so many axes."""
+    return values.reshape(-1, *(1,) * n_axes)
+
+
+def _stacked(values: Sequence[Floats], n_axes: int) -> NDArray[np.float64]:
+    """Numbers of loads and plans as rows, one after another."""
+    shape = np.broadcast_shapes(*(np.shape(value) for value in values))
+    rows = np.empty((len(values), *(1,) * (n_axes - len(shape)), *shape))
+    for n, value in enumerate(values):
+        rows[n] = value
+    return rows
 
 
 def own_positions(load: Load, shard: Shard) -> Load:
@@ -122,32 +151,35 @@ def own_positions(load: Load, shard: Shard) -> Load:
     return replace(load, n_sequences=sequences, n_new=tokens / sequences)
 
 
-def cache_rows(structure: Structure, load: Load, shard: Shard, formats: Rates) -> tuple[Op, ...]:
-    """Rows that each sequence has its own cache or state for."""
-    rows = [_attention_op(term, load, shard, formats) for term in structure.attends]
-    return tuple(rows + [_recurrence_op(term, load, shard) for term in structure.recurrences])
+def over_rows(values: Floats) -> Floats:
+    """Numbers of rows added up in their order, so that a load has the same sum alone and among others."""
+    rows = np.asarray(values)
+    total: Floats = np.add.reduce(rows, axis=0) if rows.size > len(rows) else np.add.accumulate(rows, axis=0)[-1]
+    return total
 
 
-def _matrix_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
-    if term.n_adapters:
-        return _adapter_op(term, load, shard)
-    if term.routing is not None:
-        return _expert_op(term, load, shard)
-    ways = shard.ways(term.division, term.n_kv_heads)
-    gathered = shard.tokens_factor if term.division == "width" else 1.0
-    tokens = (load.n_sequences * load.n_logits if term.per_logit else load.n_tokens) * gathered
-    lookup = term.lookup_bytes_per_token
-    return Op(
-        name=term.operator,
-        kind="lookup" if lookup else "matrix",
-        count=term.count,
-        work_flops=term.count * term.flops_per_token * tokens / ways,
-        weight_bytes=lookup * tokens / ways if lookup else term.count * term.weight_bytes / ways,
+def _matrix_ops(terms: MatrixColumns, load: Load, shard: Shard, n_axes: int) -> Ops:
+    """Matrices that all tokens use, and tables they are looked up in."""
+    kinds = [shard.ways(division, n_kv_heads) for division, n_kv_heads in terms.divisions]
+    ways = _stacked(kinds, n_axes)[terms.division_of]
+    feeds = [
+        (load.n_sequences * load.n_logits if per_logit else load.n_tokens) * (shard.tokens_factor if of_group else 1.0)
+        for per_logit, of_group in terms.inputs
+    ]
+    tokens = _stacked(feeds, n_axes)[terms.input_of]
+    each = tokens / ways
+    return Ops(
+        names=terms.names,
+        kind="matrix",
+        count=terms.count,
+        work_flops=_column(terms.flops_per_token, n_axes) * each,
+        weight_bytes=_column(terms.weight_bytes, n_axes) / ways + _column(terms.lookup_bytes_per_token, n_axes) * each,
         cache_bytes=0.0,
-        activation_bytes=term.count * term.width * tokens * ACTIVATION_BYTES / ways,
-        rate="wide" if term.wide else "gemm",
+        activation_bytes=_column(terms.width * ACTIVATION_BYTES, n_axes) * each,
         tokens=tokens,
-        in_layers=term.in_layers,
+        wide=_column(terms.wide, n_axes),
+        packed=_column(terms.packed, n_axes),
+        in_layers=_column(terms.in_layers, n_axes),
     )
 
 
@@ -156,33 +188,31 @@ def met_tokens(load: Load, shard: Shard) -> Floats:
     return np.minimum(load.n_tokens * shard.tokens_factor * shard.expert_ways / shard.tensor, load.stage_tokens)
 
 
-def _expert_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+def _expert_ops(terms: MatrixColumns, routing: Routing, load: Load, shard: Shard, n_axes: int) -> Ops:
     """Routed experts: distinct ones over all tokens that meet a set of experts, an even share of them on each device."""
-    routing = term.routing
-    if routing is None:
-        raise AssertionError("only for routed terms")
     ways = shard.expert_ways
     tokens = met_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
-    visits = tokens * routing.n_active
+    visits = tokens * routing.n_active / ways
+    read = distinct / shard.expert_weight_ways(routing.n_experts)
     fullest = fullest_share(routing, tokens, shard)
-    held = shard.expert_weight_ways(routing.n_experts)
-    return Op(
-        name=term.operator,
+    return Ops(
+        names=terms.names,
         kind="experts",
-        count=term.count,
-        work_flops=term.count * term.flops_per_token * visits / ways,
-        weight_bytes=term.count * term.weight_bytes * (distinct / routing.n_experts) / held,
+        count=terms.count,
+        work_flops=_column(terms.flops_per_token, n_axes) * visits,
+        weight_bytes=_column(terms.weight_bytes / routing.n_experts, n_axes) * read,
         cache_bytes=0.0,
-        activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
-        rate="wide" if term.wide else "gemm",
-        tokens=visits / ways / (distinct / held),
+        activation_bytes=_column(terms.width * ACTIVATION_BYTES, n_axes) * visits,
+        tokens=visits / read,
+        wide=_column(terms.wide, n_axes),
+        packed=_column(terms.packed, n_axes),
         fullest_visits=fullest[0],
         fullest_weights=fullest[1],
     )
 
 
-def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
+def _adapter_op(term: MatrixTerm, load: Load, shard: Shard, n_axes: int) -> Ops:
     """Adapters, one of n for each sequence, chosen evenly: those that some sequence of the step uses are read once.
 
         share read = 1 - (1 - h / n)^S,    h = 1 - (1 - k/E)^m
@@ -201,20 +231,21 @@ def _adapter_op(term: MatrixTerm, load: Load, shard: Shard) -> Op:
         visits = tokens * routing.n_active
         met = distinct_experts(n_experts=n_matrices, n_active_experts=routing.n_active, n_tokens=load.n_new) / n_matrices
     used = distinct_experts(n_experts=n, n_active_experts=met, n_tokens=tokens / load.n_new)
-    return Op(
-        name=term.operator,
+    return Ops(
+        names=(term.operator,),
         kind="matrix" if routing is None else "experts",
-        count=term.count,
-        work_flops=term.count * term.flops_per_token * visits / ways,
-        weight_bytes=term.count * term.weight_bytes * (used / n) / ways,
+        count=np.array([term.count]),
+        work_flops=_stacked([term.count * term.flops_per_token * visits / ways], n_axes),
+        weight_bytes=_stacked([term.count * term.weight_bytes * (used / n) / ways], n_axes),
         cache_bytes=0.0,
-        activation_bytes=term.count * term.width * visits * ACTIVATION_BYTES / ways,
-        rate="wide",
+        activation_bytes=_stacked([term.count * term.width * visits * ACTIVATION_BYTES / ways], n_axes),
         tokens=visits / (used * n_matrices),
+        wide=True,
+        packed=term.is_packed,
     )
 
 
-def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) -> Op:
+def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates, n_axes: int) -> Ops:
     """Scores and weighted sum: FLOPs by keys visited, bytes by cache entries read once per sequence and written once."""
     attend = term.attend
     pairs = visited_pairs(attend, load.n_new, load.n_cached)
@@ -232,35 +263,34 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates) ->
     ways = shard.ways("kv_heads", attend.n_kv_heads) * shard.context
     heads = shard.attention_tensor * shard.context
     copies = attend.n_heads * (attend.key_size + attend.value_size)
-    return Op(
-        name=f"attention/{attend.kind}",
+    layers = term.count * load.n_sequences
+    return Ops(
+        names=(f"attention/{attend.kind}",),
         kind="attention",
-        count=term.count,
-        work_flops=term.count * load.n_sequences * work / heads,
-        weight_bytes=0.0,
-        cache_bytes=term.count * load.n_sequences * moved * formats.cache_bytes_per_element / ways,
-        activation_bytes=term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads,
-        rate="attention",
+        count=np.array([term.count]),
+        work_flops=_stacked([layers * work / heads], n_axes),
+        weight_bytes=np.zeros((1,) * (n_axes + 1)),
+        cache_bytes=_stacked([layers * moved * formats.cache_bytes_per_element / ways], n_axes),
+        activation_bytes=_stacked([term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads], n_axes),
         tokens=load.n_tokens,
-        score_pairs=term.count * load.n_sequences * pairs * attend.n_heads / heads,
+        score_pairs=layers * pairs * attend.n_heads / heads,
     )
 
 
-def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard) -> Op:
+def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, n_axes: int) -> Ops:
     """Recurrent state: read and written once per step and sequence."""
     recurrence = term.recurrence
     flops = np.where(np.asarray(load.n_new) > 1, recurrence.prefill_flops, recurrence.decode_flops)
     state = state_bytes(recurrence)
     reads = np.where(np.asarray(load.n_cached) > 0, 2.0, 1.0)
-    return Op(
-        name="state_space/recurrence",
+    return Ops(
+        names=("state_space/recurrence",),
         kind="recurrence",
-        count=term.count,
-        work_flops=term.count * load.n_tokens * flops / shard.attention_tensor,
-        weight_bytes=0.0,
-        cache_bytes=term.count * load.n_sequences * reads * state / shard.attention_tensor,
+        count=np.array([term.count]),
+        work_flops=_stacked([term.count * load.n_tokens * flops / shard.attention_tensor], n_axes),
+        weight_bytes=np.zeros((1,) * (n_axes + 1)),
+        cache_bytes=_stacked([term.count * load.n_sequences * reads * state / shard.attention_tensor], n_axes),
         activation_bytes=0.0,
-        rate="attention",
         tokens=load.n_tokens,
     )
 

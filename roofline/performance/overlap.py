@@ -9,7 +9,7 @@ import numpy as np
 from roofline.formulas.overlap import two_batches_s
 from roofline.performance.ledger import Load
 from roofline.performance.network import EXPERT_EXCHANGE, NetworkTime
-from roofline.performance.timing import OpTime, StepTime
+from roofline.performance.timing import OpTimes, StepTime, summed
 from roofline.units import Floats
 
 
@@ -31,7 +31,7 @@ def overlapped(whole: StepTime, part: StepTime, pieces: Floats) -> StepTime:
     """
     rows = tuple(_row(a, b, pieces) for a, b in zip(whole.rows, part.rows, strict=True))
     latency = pieces * part.layer_latency_s
-    busy = sum((row.expected_s * row.repeats for row in rows), latency)
+    busy = latency + summed(rows, lambda row: row.busy_s)
     busy = busy + pieces * sum((_kept_s(item, part.passes) for item in part.network), 0.0)
     talk = pieces * sum((_hidden_s(item) for item in part.network), 0.0)
     held_up = pieces * sum((item.units_frac * _hidden_s(item) for item in part.network), 0.0)
@@ -55,7 +55,7 @@ def _kept_s(item: NetworkTime, passes: Floats) -> Floats:
     return item.transfer_s - _hidden_s(item) + passes * item.latency_s
 
 
-def _row(whole: OpTime, part: OpTime, pieces: Floats) -> OpTime:
+def _row(whole: OpTimes, part: OpTimes, pieces: Floats) -> OpTimes:
     return replace(
         whole,
         compute_s=pieces * part.compute_s,

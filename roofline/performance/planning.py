@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.memory import Footprint, footprint
-from roofline.performance.serving import Service, decode_step, mean_context_tokens, service
+from roofline.performance.serving import Service, mean_context_tokens, service
 from roofline.performance.sharding import Request, Shard, candidates
+from roofline.performance.steps import Setting
 from roofline.performance.structure import Structure
 from roofline.units import Floats
 
 _ROUNDS = 100
 _MOST_SEQUENCES = 1e13
-_FEW_CELLS = 4096
-"""Loads times plans up to which prefill and decode are quicker in one pass: beyond, each only where it differs."""
 _TIE = 1e-9
 """Plans whose rates differ by less than this share count as equal: the one with fewer tensor ways is taken."""
 _ROUNDING = 1e-12
@@ -174,7 +173,7 @@ class _Scene:
             batch,
             self.load.prompt_tokens,
             self.load.output_tokens,
-            with_rows=np.size(batch) > _FEW_CELLS,
+            with_rows=False,
         )
 
     def wanted_batch(self, shards: Shard, most: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -198,9 +197,10 @@ class _Scene:
         context = mean_context_tokens(load.prompt_tokens, load.output_tokens)
         steps = rate * load.output_tokens / self.structure.shortcuts.tokens_per_step / np.maximum(left, _TIE)
 
+        setting = Setting(self.structure, shards, self.formats, self.machine)
+
         def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
-            step = decode_step(self.structure, shards, self.formats, self.machine, batch, context).expected_s
-            return np.asarray(steps * step - batch)
+            return np.asarray(steps * setting.decode(batch, context).expected_s - batch)
 
         shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)

@@ -19,7 +19,7 @@ from roofline.performance.network import NetworkTime
 from roofline.performance.reduction import link_bytes_per_s
 from roofline.performance.sharding import Shard
 from roofline.performance.structure import Structure
-from roofline.performance.timing import OpTime, StepTime, step_time
+from roofline.performance.timing import OpTimes, StepTime, step_time, summed
 from roofline.units import Floats
 
 FILL_FRAC = 0.8
@@ -78,15 +78,15 @@ def _part_time(segment: Segment, load: Load, parts: tuple[Load, ...], shard: Sha
     )
 
 
-def _named(row: OpTime, tier: str) -> OpTime:
-    return replace(row, op=replace(row.op, name=f"{tier}/{row.op.name}"))
+def _named(row: OpTimes, tier: str) -> OpTimes:
+    return replace(row, ops=replace(row.ops, names=tuple(f"{tier}/{name}" for name in row.ops.names)))
 
 
 def _streamed(segment: Segment, device: Segment, load: Load, parts: tuple[Load, ...], shard: Shard, passes: Floats) -> StepTime:
     """A prompt's share of a host part, run by a device after each chunk's weights came over the host link."""
     step = _time(replace(segment, machine=device.machine, formats=device.formats), segment.structure, load, parts, shard, passes)
     rate = host_link_bytes_per_s(device.machine)
-    touched = sum((row.op.weight_bytes for row in step.rows), 0.0)
+    touched = summed(step.rows, lambda row: row.ops.weight_bytes)
     limit, transfer = touched / rate, passes * touched / (rate * device.machine.engine.host_link_frac.value)
     wire = NetworkTime("network/weights", 1.0, touched, limit, transfer, 0.0)
     expected = np.maximum(step.expected_s, limit) if device.machine.engine.is_ideal else step.expected_s + transfer

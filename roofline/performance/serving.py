@@ -9,20 +9,16 @@ A. Agrawal et al., "Taming throughput-latency tradeoff in LLM inference with Sar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roofline.performance.drafting import with_decode_drafts, with_prompt_draft
 from roofline.performance.ledger import Load
 from roofline.performance.machine import Machine, Rates
-from roofline.performance.overlap import n_pieces, overlapped, piece
-from roofline.performance.segments import pipeline_fill_frac, prompt_times, slowest_limit_s, stack_step
+from roofline.performance.segments import pipeline_fill_frac, prompt_times, slowest_limit_s
 from roofline.performance.sharding import Shard
-from roofline.performance.shortcuts import PLAIN, Shortcuts
+from roofline.performance.steps import Decode, Prefill, Setting, Step, decode_load
 from roofline.performance.structure import Structure
 from roofline.performance.timing import StepTime
 from roofline.units import Floats
@@ -47,34 +43,8 @@ class Service:
     """Least wall time in which the whole batch is prefilled and decoded once, both overlapped."""
     expected_request_s: Floats
     """The same as expected: prefill and decode take turns."""
-
-
-def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN) -> Load:
-    """A decode step of one micro-batch: the batch spread over groups and stages, one sequence at least."""
-    new = shortcuts.new_tokens_per_step
-    stage = np.maximum(1.0, batch / shard.pipeline)
-    return Load(
-        n_sequences=np.maximum(1.0, stage / shard.groups),
-        n_new=new,
-        n_cached=context_tokens,
-        stage_tokens=stage * new,
-        n_logits=shortcuts.n_logits,
-    )
-
-
-def prefill_step(
-    structure: Structure, shard: Shard, formats: Rates, machine: Machine, n_new: Floats, n_cached: Floats
-) -> StepTime:
-    """Prefill of one prompt in every attention group at once, on top of tokens already cached, in chunks."""
-    load, passes = prefill_load(n_new, n_cached, shard, machine)
-    step = Setting(structure, shard, formats, machine).step(load, (load,), passes, may_stream=True)
-    return with_prompt_draft(step, structure.shortcuts.draft, load, shard, formats, machine)
-
-
-def prefill_load(n_new: Floats, n_cached: Floats, shard: Shard, machine: Machine) -> tuple[Load, Floats]:
-    """One prompt in every attention group at once, and the chunks it is cut into."""
-    load = Load(n_sequences=1.0, n_new=n_new, n_cached=n_cached, stage_tokens=n_new * shard.groups)
-    return load, np.maximum(1.0, n_new / shard.context / machine.engine.prefill_chunk_tokens.value)
+    beside: tuple[StepTime, ...] = ()
+    """Steps of other loads under the same plan, without rows."""
 
 
 def service(
@@ -86,19 +56,13 @@ def service(
     prompt_tokens: Floats,
     output_tokens: Floats,
     with_rows: bool = True,
+    beside: tuple[Step, ...] = (),
 ) -> Service:
-    """Prefill and decode of one load; without rows, both in one pass where nothing else is done beside them."""
+    """Prefill and decode of one load, with their rows where they are wanted, and whatever steps are asked for beside them."""
     context, shortcuts = mean_context_tokens(prompt_tokens, output_tokens), structure.shortcuts
     computed = shortcuts.computed_tokens(prompt_tokens)
-    cached = prompt_tokens - computed
-    setting = Setting(structure, shard, formats, machine)
-    if with_rows or shortcuts.draft is not None or machine.segments or setting.overlaps:
-        decode = decode_step(structure, shard, formats, machine, batch, context)
-        prefill = prefill_step(structure, shard, formats, machine, computed, cached)
-    else:
-        reading, passes = prefill_load(computed, cached, shard, machine)
-        writing = decode_load(batch, context, shard, shortcuts)
-        prefill, decode = setting.totals((reading, writing), (passes, 1.0), (False, True))
+    asked = (Prefill(computed, prompt_tokens - computed), Decode(batch, context), *beside)
+    prefill, decode, *others = Setting(structure, shard, formats, machine).steps(asked, 2 if with_rows else 0)
     stages = shard.pipeline
     between, first = prompt_times(prefill, stages, machine)
     share = batch / stages / shard.groups
@@ -121,15 +85,8 @@ def service(
         expected_prompt_s=between,
         limit_request_s=longest,
         expected_request_s=longest if machine.engine.is_ideal else whole,
+        beside=tuple(others),
     )
-
-
-def decode_step(structure: Structure, shard: Shard, formats: Rates, machine: Machine, batch: Floats, context: Floats) -> StepTime:
-    """One decode step of the whole stack, drafts included: `Shortcuts.tokens_per_step` tokens of every sequence."""
-    shortcuts = structure.shortcuts
-    load = decode_load(batch, context, shard, shortcuts)
-    step = Setting(structure, shard, formats, machine).step(load, (load,), cycle=True)
-    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
 
 
 def mean_context_tokens(prompt_tokens: Floats, output_tokens: Floats) -> Floats:
@@ -144,80 +101,6 @@ SCHEDULER_SEQUENCES = 2048.0
 WAVES = 8.0
 """Batches' worth of requests below which the last, partial one is felt."""
 _ROUNDS = 60
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every step of a course shares."""
-
-    structure: Structure
-    shard: Shard
-    formats: Rates
-    machine: Machine
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether a step is cut into two halves that hide each other's exchanges: as asked, else as the engine does."""
-        if self.shard.two_batch is not None:
-            return self.shard.two_batch
-        return self.machine.engine.overlaps_batches and not self.machine.segments
-
-    def step(
-        self, load: Load, parts: tuple[Load, ...], passes: Floats = 1.0, cycle: bool = False, may_stream: bool = False
-    ) -> StepTime:
-        """A step whose matrices see all of a load, and whose caches belong to its parts; see `stack_step`."""
-        whole = self._undivided(load, parts, passes, cycle, may_stream)
-        if not self.overlaps:
-            return whole
-
-        def cut(pieces: Floats) -> StepTime:
-            halves = tuple(piece(part, pieces) for part in parts)
-            return overlapped(whole, self._undivided(piece(load, pieces), halves, passes, cycle, may_stream), pieces)
-
-        halved = cut(n_pieces(load))
-        if self.shard.two_batch:
-            return halved
-        sooner = np.asarray(halved.expected_s) < np.asarray(whole.expected_s)
-        return cut(np.where(sooner, n_pieces(load), 1.0)) if sooner.any() else whole
-
-    def totals(self, loads: tuple[Load, ...], passes: tuple[Floats, ...], cycle: tuple[bool, ...]) -> tuple[StepTime, ...]:
-        """Several steps in one pass, each with the numbers that it has alone, but without its rows."""
-        own = (value for load in loads for value in (getattr(load, f.name) for f in fields(Load)))
-        shape = np.broadcast_shapes(*map(np.shape, (*own, *passes, self.shard.tensor, self.shard.pipeline, self.shard.data)))
-        first = (len(loads), *(1 for _ in shape))
-
-        def stacked(values: Iterable[Floats]) -> NDArray[np.float64]:
-            return np.stack([np.broadcast_to(np.asarray(value), shape) for value in values])
-
-        both = Load(*(stacked(getattr(load, f.name) for load in loads) for f in fields(Load)))
-        step = self._undivided(both, (both,), stacked(passes), np.reshape(cycle, first), False)
-        return tuple(_taken(step, n, len(shape) + 1) for n in range(len(loads)))
-
-    def _undivided(
-        self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool | NDArray[np.bool_], may_stream: bool
-    ) -> StepTime:
-        return stack_step(self.structure, load, parts, self.shard, self.formats, self.machine, passes, cycle, may_stream)
-
-    def decode(self, batch: Floats, context: Floats) -> StepTime:
-        """One decode step."""
-        return decode_step(self.structure, self.shard, self.formats, self.machine, batch, context)
-
-    def micro_batch(self, batch: Floats) -> Floats:
-        """Sequences of one attention group in one stage."""
-        return np.maximum(1.0, batch / (self.shard.pipeline * self.shard.groups))
-
-
-def _taken(step: StepTime, n: int, n_axes: int) -> StepTime:
-    """One of several steps that were timed in one pass, without rows."""
-
-    def one(value: Floats) -> Floats:
-        return value[n] if isinstance(value, np.ndarray) and value.ndim >= n_axes else value
-
-    totals: dict[str, Any] = {name: one(getattr(step, name)) for name in _TOTALS}
-    return replace(step, rows=(), network=(), **totals)
-
-
-_TOTALS = tuple(f.name for f in fields(StepTime) if f.name not in ("rows", "network", "parts", "on_host"))
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,11 @@ class Shard:
     """Whether a step is cut into two halves, each hiding the exchanges of the other; None: as the engine does."""
 
     @cached_property
+    def n_axes(self) -> int:
+        """Of candidate plans: none for one plan."""
+        return max(np.ndim(ways) for ways in (self.tensor, self.pipeline, self.data, self.expert, self.attention_data))
+
+    @cached_property
     def attention_tensor(self) -> Floats:
         """Ways attention heads are split."""
         return np.where(self.attention_data > 0, 1.0, self.tensor)

@@ -7,9 +7,13 @@ has a dozen rows.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from roofline.performance.shortcuts import PLAIN, Shortcuts
 from roofline.performance.weights import tensor_bits
@@ -20,6 +24,8 @@ Division = Literal["heads", "kv_heads", "width", "experts", "replicated"]
 """How parallelism divides a term: by the attention group, by the cache heads, by the tensor group, by expert, not."""
 
 _WIDE_BITS = 16.0
+_PACKED_BYTES = 1.9
+"""Weights below this many bytes each are packed."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,56 @@ class MatrixTerm:
     n_adapters: int = 0
     """Adapters that the stored bytes are of, where a sequence uses one of several."""
     in_layers: bool = True
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether weights are stored in fewer than 16 bits."""
+        copies = (self.routing.n_experts if self.routing is not None else 1) * max(self.n_adapters, 1)
+        return self.weight_bytes < _PACKED_BYTES * copies * self.flops_per_token / 2.0
+
+
+@dataclass(frozen=True)
+class MatrixColumns:
+    """Matrix terms side by side: a number of each, that of all ``count`` layers together."""
+
+    names: tuple[str, ...]
+    count: NDArray[np.float64]
+    flops_per_token: NDArray[np.float64]
+    weight_bytes: NDArray[np.float64]
+    """Of tables that are only looked up, nothing: they read so much for each token."""
+    lookup_bytes_per_token: NDArray[np.float64]
+    width: NDArray[np.float64]
+    wide: NDArray[np.bool_]
+    packed: NDArray[np.bool_]
+    in_layers: NDArray[np.bool_]
+    divisions: tuple[tuple[Division, int], ...]
+    """Kinds of division there are, each with its cache heads."""
+    division_of: NDArray[np.int64]
+    inputs: tuple[tuple[bool, bool], ...]
+    """Kinds of input there are: whether only positions with logits, and whether of the whole tensor group."""
+    input_of: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, terms: Sequence[MatrixTerm]) -> MatrixColumns:
+        """Columns of terms, in their order."""
+        divisions = [(t.division, t.n_kv_heads if t.division == "kv_heads" else 1) for t in terms]
+        inputs = [(t.per_logit, t.division == "width") for t in terms]
+        kinds, feeds = tuple(dict.fromkeys(divisions)), tuple(dict.fromkeys(inputs))
+        return cls(
+            names=tuple(t.operator for t in terms),
+            count=np.array([t.count for t in terms]),
+            flops_per_token=np.array([t.count * t.flops_per_token for t in terms]),
+            weight_bytes=np.array([0.0 if t.lookup_bytes_per_token else t.count * t.weight_bytes for t in terms]),
+            lookup_bytes_per_token=np.array([t.lookup_bytes_per_token for t in terms]),
+            width=np.array([t.count * t.width for t in terms]),
+            wide=np.array([t.wide for t in terms]),
+            packed=np.array([t.is_packed for t in terms]),
+            in_layers=np.array([t.in_layers for t in terms]),
+            divisions=kinds,
+            division_of=np.array([kinds.index(kind) for kind in divisions]),
+            inputs=feeds,
+            input_of=np.array([feeds.index(feed) for feed in inputs]),
+        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +145,26 @@ class Structure:
     """Stored numbers, towers included."""
     shortcuts: Shortcuts = PLAIN
     """How it is served: what a step need not compute."""
+
+    @cached_property
+    def plain_matrices(self) -> MatrixColumns | None:
+        """Matrices that all tokens use, and tables; None where there are none."""
+        terms = [t for t in self.matrices if t.routing is None and not t.n_adapters]
+        return MatrixColumns.of(terms) if terms else None
+
+    @cached_property
+    def expert_matrices(self) -> tuple[tuple[Routing, MatrixColumns], ...]:
+        """Matrices of routed experts, by the way tokens find them."""
+        found: dict[Routing, list[MatrixTerm]] = defaultdict(list)
+        for term in self.matrices:
+            if term.routing is not None and not term.n_adapters:
+                found[term.routing].append(term)
+        return tuple((routing, MatrixColumns.of(terms)) for routing, terms in found.items())
+
+    @cached_property
+    def adapters(self) -> tuple[MatrixTerm, ...]:
+        """Matrices of which a sequence uses one of several."""
+        return tuple(term for term in self.matrices if term.n_adapters)
 
 
 @lru_cache(maxsize=512)

@@ -15,14 +15,17 @@ unpacked weights and of scores where an engine keeps them in memory, N weights u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from roofline.formulas.bounds import compute_s, soft_maximum_s, traffic_s
 from roofline.formulas.operators import saturating_frac
-from roofline.performance.ledger import Load, Op
+from roofline.performance.ledger import Load, Ops, over_rows
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.network import NetworkTime, collectives
 from roofline.performance.sharding import Shard
@@ -32,16 +35,14 @@ from roofline.units import Floats
 
 MATVEC_TOKENS = 16.0
 """Tokens up to which products run as matrix times vector, straight from stored weights."""
-PACKED_BYTES = 1.9
-"""Weights below this many bytes each are packed."""
 _TINY_S = 1e-30
 
 
 @dataclass(frozen=True)
-class OpTime:
-    """Times of one row."""
+class OpTimes:
+    """Times of rows of one kind, stacked as the rows are."""
 
-    op: Op
+    ops: Ops
     compute_limit_s: Floats
     memory_limit_s: Floats
     limit_s: Floats
@@ -50,14 +51,24 @@ class OpTime:
     unpack_s: Floats
     expected_s: Floats
     repeats: Floats
-    """Times the row is run in a step: once a stage for the ends of a model in a full pipeline."""
+    """Times a row is run in a step: once a stage for the ends of a model in a full pipeline."""
+
+    @cached_property
+    def busy_s(self) -> Floats:
+        """As expected, in the whole step."""
+        return self.expected_s * self.repeats
+
+
+def summed(rows: tuple[OpTimes, ...], number: Callable[[OpTimes], Floats]) -> Floats:
+    """A number of rows, summed over all of them."""
+    return sum((over_rows(number(row)) for row in rows), 0.0)
 
 
 @dataclass(frozen=True)
 class StepTime:
     """One step of the whole stack."""
 
-    rows: tuple[OpTime, ...]
+    rows: tuple[OpTimes, ...]
     network: tuple[NetworkTime, ...]
     passes: Floats
     """Times all layers are launched."""
@@ -81,7 +92,7 @@ class StepTime:
 
 
 def step_time(
-    rows: tuple[Op, ...],
+    rows: tuple[Ops, ...],
     structure: Structure,
     load: Load,
     shard: Shard,
@@ -96,7 +107,7 @@ def step_time(
     each of them in turn, and what one micro-batch takes there holds all of them up.
     """
     ends = np.where(cycle, shard.pipeline, 1.0) if isinstance(cycle, np.ndarray) else shard.pipeline if cycle else 1.0
-    timed = tuple(_op_time(op, formats, machine, passes, 1.0 if op.in_layers else ends) for op in rows)
+    timed = tuple(_op_times(ops, formats, machine, passes, ends) for ops in rows)
     network = collectives(structure, load, shard, formats, machine)
     engine = machine.engine
     n_expert_layers = float(structure.expert_reductions)
@@ -105,7 +116,8 @@ def step_time(
     n_steps = passes * shard.pipeline
     host = n_steps * (engine.step_s.value + engine.sequence_s.value * group_sequences)
     host = host + (shard.pipeline - 1.0) * engine.hop_s.value
-    device, compute, memory, cache, busy = _on_device(timed)
+    device, busy = summed(timed, lambda row: row.limit_s), summed(timed, lambda row: row.busy_s)
+    held = tuple(row for row in timed if row.ops.kind in ("attention", "recurrence"))
     wire, talk = _between_devices(network, passes)
     if engine.is_ideal:
         network = _beyond(network, device, wire)
@@ -117,9 +129,9 @@ def step_time(
         n_sequence_steps=n_steps * group_sequences,
         layer_latency_s=latency,
         host_s=host,
-        limit_compute_s=compute,
-        limit_memory_s=memory,
-        limit_cache_s=cache,
+        limit_compute_s=summed(timed, lambda row: row.compute_limit_s),
+        limit_memory_s=summed(timed, lambda row: row.memory_limit_s),
+        limit_cache_s=summed(held, lambda row: row.memory_limit_s),
         limit_network_s=wire,
         limit_s=np.maximum(device, wire),
         expected_s=np.maximum(device, wire) if engine.is_ideal else busy + talk + latency + host,
@@ -132,23 +144,6 @@ def _beyond(network: tuple[NetworkTime, ...], device_s: Floats, wire_s: Floats) 
     return tuple(replace(item, transfer_s=item.transfer_s * seen) for item in network)
 
 
-def _on_device(timed: tuple[OpTime, ...]) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Sums over rows: limit, its compute, memory and cache, and what is expected."""
-    limit: Floats = 0.0
-    cache: Floats = 0.0
-    compute: Floats = 0.0
-    memory: Floats = 0.0
-    busy: Floats = 0.0
-    for row in timed:
-        limit = limit + row.limit_s
-        compute = compute + row.compute_limit_s
-        memory = memory + row.memory_limit_s
-        if row.op.kind in ("attention", "recurrence"):
-            cache = cache + row.memory_limit_s
-        busy = busy + row.expected_s * row.repeats
-    return limit, compute, memory, cache, busy
-
-
 def _between_devices(network: tuple[NetworkTime, ...], passes: Floats) -> tuple[Floats, Floats]:
     """Sums over collectives: limit, and transfer with latency as expected."""
     wire: Floats = 0.0
@@ -159,30 +154,27 @@ def _between_devices(network: tuple[NetworkTime, ...], passes: Floats) -> tuple[
     return wire, talk
 
 
-def peak_of(op: Op, formats: Rates) -> float:
-    """Peak rate that a row runs at."""
-    if op.rate == "gemm":
-        return formats.gemm_flops_per_s
-    return formats.wide_flops_per_s if op.rate == "wide" else formats.attention_flops_per_s
-
-
-def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: Floats) -> OpTime:
-    peak, bandwidth = peak_of(op, formats), machine.bandwidth_bytes_per_s
+def _op_times(ops: Ops, formats: Rates, machine: Machine, passes: Floats, ends: Floats) -> OpTimes:
+    """Times of rows; the ``ends`` of a model are run so many times."""
+    peak, bandwidth = _peak(ops, formats), machine.bandwidth_bytes_per_s
+    repeats = np.where(ops.in_layers, 1.0, ends)
+    limit_compute = compute_s(work_flops=ops.work_flops, peak_flops_per_s=peak)
+    limit_memory = traffic_s(traffic_bytes=ops.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
+    limit = np.maximum(limit_compute, limit_memory)
     if machine.engine.is_ideal:
-        return _ideal_time(op, peak, bandwidth, repeats)
-    limit_compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
-    limit_memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
-    fullest = op.fullest
-    fraction, share, traffic = _efficiency(fullest, formats, machine.engine, passes)
-    peak = _reached_peak(fullest, formats, machine)
-    busy = compute_s(work_flops=fullest.work_flops, peak_flops_per_s=peak * fraction)
-    moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth * share)
+        return OpTimes(ops, limit_compute, limit_memory, limit, limit_compute, limit_memory, 0.0, limit, repeats)
+    fullest = ops.fullest
+    if ops.kind in ("attention", "recurrence"):
+        reached, moving = _cache_times(fullest, formats, machine)
+    else:
+        reached, moving = _matrix_times(fullest, formats, machine, passes)
+    busy = compute_s(work_flops=fullest.work_flops, peak_flops_per_s=reached)
     unpacking = _unpack_s(fullest, machine, passes)
-    return OpTime(
-        op=op,
+    return OpTimes(
+        ops=ops,
         compute_limit_s=limit_compute,
         memory_limit_s=limit_memory,
-        limit_s=np.maximum(limit_compute, limit_memory),
+        limit_s=limit,
         compute_s=busy,
         memory_s=moving,
         unpack_s=unpacking,
@@ -191,76 +183,66 @@ def _op_time(op: Op, formats: Rates, machine: Machine, passes: Floats, repeats: 
     )
 
 
-def _ideal_time(op: Op, peak: float, bandwidth: float, repeats: Floats) -> OpTime:
-    """A row whose expectation is its limit."""
-    compute = compute_s(work_flops=op.work_flops, peak_flops_per_s=peak)
-    memory = traffic_s(traffic_bytes=op.traffic_bytes, bandwidth_bytes_per_s=bandwidth)
-    longer = np.maximum(compute, memory)
-    return OpTime(op, compute, memory, longer, compute, memory, 0.0, longer, repeats)
+def _peak(ops: Ops, formats: Rates) -> Floats:
+    """Peak rate that rows run at."""
+    if ops.kind in ("attention", "recurrence"):
+        return formats.attention_flops_per_s
+    return np.where(ops.wide, formats.wide_flops_per_s, formats.gemm_flops_per_s)
 
 
-def _reached_peak(op: Op, formats: Rates, machine: Machine) -> float:
-    """The peak an engine aims at: 16 bit for attention and unpacked weights, and no more than the power limit allows."""
-    peak, engine = peak_of(op, formats), machine.engine
-    if op.kind in ("attention", "recurrence"):
-        return min(peak, formats.wide_flops_per_s)
-    if op.rate == "gemm" and engine.unpack_bytes.value > 0.0:
-        peak = formats.half_flops_per_s
+def _cache_times(ops: Ops, formats: Rates, machine: Machine) -> tuple[Floats, Floats]:
+    """Rate that attention reaches, at 16 bit at most, and the time in which its bytes move."""
+    engine, peak = machine.engine, min(formats.attention_flops_per_s, formats.wide_flops_per_s)
+    traffic = ops.traffic_bytes + engine.score_bytes.value * ops.score_pairs
+    reached_bytes_per_s = machine.bandwidth_bytes_per_s * engine.cache_bandwidth_frac.value
+    moving = traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=reached_bytes_per_s)
+    return peak * engine.attention_compute_frac.value, moving
+
+
+def _matrix_times(ops: Ops, formats: Rates, machine: Machine, passes: Floats) -> tuple[Floats, Floats]:
+    """Rate that products reach, and the time in which their bytes move."""
+    engine, tokens = machine.engine, ops.tokens / passes
+    on_half = ops.packed & _runs_narrow_on_half(formats, engine) & ops.in_layers & np.logical_not(ops.wide)
+    peak = np.where(ops.wide, _reached_peak("wide", formats, machine), _reached_peak("gemm", formats, machine))
+    extra = (1.0 + engine.elementwise.value) * ops.activation_bytes
+    if engine.unpack_bytes.value > 0.0 and np.any(ops.packed):
+        spread = passes * engine.unpack_bytes.value * ops.n_weights
+        extra = extra + np.where(ops.packed & (tokens > MATVEC_TOKENS), spread, 0.0)
+    traffic = ops.weight_bytes * passes + ops.cache_bytes + extra
+    bandwidth = machine.bandwidth_bytes_per_s * engine.bandwidth_frac.value
+    half: Floats
+    if ops.kind == "experts":
+        peak, half = peak * engine.expert_compute_factor.value, engine.expert_half_tokens.value
+        bandwidth *= engine.expert_bandwidth_factor.value
+    else:
+        in_layers = np.where(on_half, engine.packed_compute_factor.value, 1.0)
+        peak = peak * np.where(ops.in_layers, in_layers, engine.head_compute_factor.value)
+        half = np.where(on_half, engine.packed_half_tokens.value, engine.half_tokens.value)
+    reached = peak * saturating_frac(n_tokens=tokens, half_tokens=half)
+    return reached, traffic_s(traffic_bytes=traffic, bandwidth_bytes_per_s=bandwidth)
+
+
+def _runs_narrow_on_half(formats: Rates, engine: EngineProfile) -> bool:
+    """Whether weights of fewer bits are multiplied on 16-bit units."""
+    return engine.compute_frac_name(formats.gemm_dtype) == "compute_frac"
+
+
+def _reached_peak(rate: Literal["wide", "gemm"], formats: Rates, machine: Machine) -> float:
+    """What large products reach of a peak: unpacked weights that of 16 bit, and no more than the power limit allows."""
+    engine, unpacks = machine.engine, machine.engine.unpack_bytes.value > 0.0
+    is_half = rate == "wide" or unpacks or formats.gemm_dtype in ("fp16", "bf16", "fp16_acc16")
+    frac = engine.compute_frac if rate == "wide" or unpacks else engine.compute_frac_of(formats.gemm_dtype)
+    peak = formats.wide_flops_per_s
+    if rate == "gemm":
+        peak = formats.half_flops_per_s if unpacks else formats.gemm_flops_per_s
     cap = engine.power_flops_per_j.value * machine.power_w
-    is_half = op.rate == "wide" or engine.unpack_bytes.value > 0.0 or formats.gemm_dtype in ("fp16", "bf16", "fp16_acc16")
-    return min(peak, cap) if cap > 0.0 and is_half else peak
+    return frac.value * (min(peak, cap) if cap > 0.0 and is_half else peak)
 
 
-def _unpack_s(op: Op, machine: Machine, passes: Floats) -> Floats:
+def _unpack_s(ops: Ops, machine: Machine, passes: Floats) -> Floats:
     """Vector work that turns stored weights into operands, once per pass."""
     engine = machine.engine
-    if op.kind not in ("matrix", "experts") or not engine.unpack_operations.value:
+    if ops.kind not in ("matrix", "experts") or not engine.unpack_operations.value:
         return 0.0
-    each = engine.unpack_operations.value if is_packed(op) else engine.unpack_operations_wide.value
-    return passes * 2.0 * each * op.n_weights / machine.vector_flops_per_s
-
-
-def is_packed(op: Op) -> bool:
-    """Whether the weights of a row are stored in fewer than 16 bits."""
-    return bool(np.all(op.weight_bytes < PACKED_BYTES * op.n_weights))
-
-
-def _efficiency(op: Op, formats: Rates, engine: EngineProfile, passes: Floats) -> tuple[Floats, float, Floats]:
-    """Share of the peak, share of the bandwidth, and bytes that really move, for one row."""
-    if op.kind in ("attention", "recurrence"):
-        traffic = op.traffic_bytes + engine.score_bytes.value * op.score_pairs
-        return engine.attention_compute_frac.value, engine.cache_bandwidth_frac.value, traffic
-    extra = (1.0 + engine.elementwise.value) * op.activation_bytes
-    tokens = op.tokens / passes
-    if engine.unpack_bytes.value > 0.0 and is_packed(op):
-        extra = extra + np.where(tokens > MATVEC_TOKENS, passes * engine.unpack_bytes.value * op.n_weights, 0.0)
-    traffic = op.weight_bytes * passes + op.cache_bytes + extra
-    gamma = compute_frac(op, formats, engine)
-    if op.kind == "experts":
-        full = saturating_frac(n_tokens=tokens, half_tokens=engine.expert_half_tokens.value)
-        compute = gamma * engine.expert_compute_factor.value * full
-        return compute, engine.bandwidth_frac.value * engine.expert_bandwidth_factor.value, traffic
-    half = engine.packed_half_tokens if is_unpacked_to_half(op, formats, engine) else engine.half_tokens
-    full = saturating_frac(n_tokens=tokens, half_tokens=half.value)
-    gamma *= compute_factor(op, formats, engine)
-    return gamma * full, engine.bandwidth_frac.value, traffic
-
-
-def compute_factor(op: Op, formats: Rates, engine: EngineProfile) -> float:
-    """What the share of the peak is multiplied with: for the output head, or for packed weights on 16-bit units."""
-    if not op.in_layers:
-        return engine.head_compute_factor.value
-    return engine.packed_compute_factor.value if is_unpacked_to_half(op, formats, engine) else 1.0
-
-
-def is_unpacked_to_half(op: Op, formats: Rates, engine: EngineProfile) -> bool:
-    """Whether weights of fewer bits are multiplied on 16-bit units."""
-    is_half = engine.compute_frac_name(formats.gemm_dtype) == "compute_frac"
-    return op.in_layers and op.rate == "gemm" and is_half and is_packed(op)
-
-
-def compute_frac(op: Op, formats: Rates, engine: EngineProfile) -> float:
-    """Share of the peak that large products of a row reach."""
-    if op.rate == "wide" or engine.unpack_bytes.value > 0.0:
-        return engine.compute_frac.value
-    return engine.compute_frac_of(formats.gemm_dtype).value
+    each = np.where(ops.packed, engine.unpack_operations.value, engine.unpack_operations_wide.value)
+    return passes * 2.0 * each * ops.n_weights / machine.vector_flops_per_s

@@ -14,8 +14,9 @@ from roofline.answers.resolve import resolve
 from roofline.answers.serialise import report_json
 from roofline.cli import app
 from roofline.performance.interference import Interference
-from roofline.performance.serving import Setting, mixed_step, saturated
+from roofline.performance.serving import mixed_step, saturated
 from roofline.performance.sharding import candidates
+from roofline.performance.steps import Setting
 
 
 def asked(**fields: object) -> Scenario:

@@ -22,8 +22,8 @@ from roofline.errors import InputError, PlanError, UnknownIdError
 from roofline.performance.machine import Segment
 from roofline.performance.offload import WHOLE
 from roofline.performance.parts import ends_of, layers_of, together
-from roofline.performance.serving import decode_step
 from roofline.performance.sharding import Shard
+from roofline.performance.steps import Setting
 
 LARGE: dict[str, Any] = {"model": "llama-3.3-70b", "hardware": "rtx4090", "weights": "q4_k_m", "batch": 1}
 SMALL: dict[str, Any] = {"model": "llama-3.1-8b", "hardware": "rtx4090", "weights": "q4_k_m", "batch": 1}
@@ -154,18 +154,18 @@ def test_two_equal_devices_in_series_are_a_layer_split() -> None:
     )
     found = resolve(base)
     series = replace(found.machine, segments=(segment(0.5, base, False, 0.0), segment(0.5, base, True, 1.0)))
-    split = decode_step(found.structure, Shard(1.0, 2.0, 1.0, 1.0, 0.0), found.formats, found.machine, 1.0, 512.0)
-    chained = decode_step(found.structure, WHOLE, found.formats, series, 1.0, 512.0)
+    split = Setting(found.structure, Shard(1.0, 2.0, 1.0, 1.0, 0.0), found.formats, found.machine).decode(1.0, 512.0)
+    chained = Setting(found.structure, WHOLE, found.formats, series).decode(1.0, 512.0)
     assert float(chained.limit_s) == pytest.approx(float(split.limit_s), rel=1e-12)
     # a full pipeline runs the ends of the model once per stage, one stream only once
-    ends = sum(float(row.expected_s) for row in split.rows if not row.op.in_layers)
+    ends = sum(float(np.sum(row.expected_s, where=np.logical_not(row.ops.in_layers))) for row in split.rows)
     assert float(chained.expected_s) + ends == pytest.approx(float(split.expected_s), rel=1e-9)
 
 
 def test_many_sequences_may_follow_each_other_through_the_parts() -> None:
     one, many = (ask({**LARGE, "batch": b}, offload="layers:60", host="epyc-9654") for b in (1, 64))
     steps = resolve(Scenario(**LENGTHS, **{**LARGE, "batch": 64}, offload="layers:60", host="epyc-9654"))
-    step = decode_step(steps.structure, WHOLE, steps.formats, steps.machine, 64.0, 640.0)
+    step = Setting(steps.structure, WHOLE, steps.formats, steps.machine).decode(64.0, 640.0)
     longest = max(float(part.limit_s) for part in step.parts)
     assert float(many.limit.decode_step_s) == pytest.approx(max(longest, float(one.limit.decode_step_s)), rel=1e-9)
     assert float(many.limit.decode_step_s) <= sum(float(part.limit_s) for part in step.parts)

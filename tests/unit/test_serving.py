@@ -8,7 +8,6 @@ import pytest
 from roofline import Scenario
 from roofline.answers.resolve import resolve
 from roofline.performance.serving import (
-    Setting,
     concurrency,
     few_requests,
     mixed_step,
@@ -19,6 +18,7 @@ from roofline.performance.serving import (
     static_batch,
 )
 from roofline.performance.sharding import candidates
+from roofline.performance.steps import Setting
 
 
 def setting(model: str = "llama-3.1-8b", hardware: str = "h100-sxm", **fields: object) -> Setting:
@@ -118,6 +118,7 @@ def test_chunks_fill_a_pipeline() -> None:
 
 def test_the_last_stage_runs_the_head_once_for_every_micro_batch() -> None:
     s = setting("llama-3.1-70b", devices=4, pipeline_parallel=4, tensor_parallel=1, data_parallel=1)
-    head = next(row for row in s.decode(64.0, 1000.0).rows if row.op.name == "output_head")
-    assert head.repeats == 4.0
-    assert next(row for row in s.decode(64.0, 1000.0).rows if row.op.name == "mlp/down").repeats == 1.0
+    matrices = next(row for row in s.decode(64.0, 1000.0).rows if row.ops.kind == "matrix")
+    repeats = dict(zip(matrices.ops.names, np.ravel(matrices.repeats), strict=True))
+    assert repeats["output_head"] == 4.0
+    assert repeats["mlp/down"] == 1.0

@@ -130,6 +130,12 @@ def _column(values: NDArray[Any], n_axes: int) -> NDArray[Any]:
     return values.reshape(-1, *(1,) * n_axes)
 
 
+def _row(value: Floats, n_axes: int) -> NDArray[np.float64]:
+    """Numbers of loads and plans as the only row."""
+    numbers = np.asarray(value)
+    return numbers.reshape((1,) * (n_axes + 1 - numbers.ndim) + numbers.shape)
+
+
 def _stacked(values: Sequence[Floats], n_axes: int) -> NDArray[np.float64]:
     """Numbers of loads and plans as rows, one after another."""
     shape = np.broadcast_shapes(*(np.shape(value) for value in values))
@@ -235,10 +241,10 @@ def _adapter_op(term: MatrixTerm, load: Load, shard: Shard, n_axes: int) -> Ops:
         names=(term.operator,),
         kind="matrix" if routing is None else "experts",
         count=np.array([term.count]),
-        work_flops=_stacked([term.count * term.flops_per_token * visits / ways], n_axes),
-        weight_bytes=_stacked([term.count * term.weight_bytes * (used / n) / ways], n_axes),
+        work_flops=_row(term.count * term.flops_per_token * visits / ways, n_axes),
+        weight_bytes=_row(term.count * term.weight_bytes * (used / n) / ways, n_axes),
         cache_bytes=0.0,
-        activation_bytes=_stacked([term.count * term.width * visits * ACTIVATION_BYTES / ways], n_axes),
+        activation_bytes=_row(term.count * term.width * visits * ACTIVATION_BYTES / ways, n_axes),
         tokens=visits / (used * n_matrices),
         wide=True,
         packed=term.is_packed,
@@ -268,10 +274,10 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates, n_
         names=(f"attention/{attend.kind}",),
         kind="attention",
         count=np.array([term.count]),
-        work_flops=_stacked([layers * work / heads], n_axes),
+        work_flops=_row(layers * work / heads, n_axes),
         weight_bytes=np.zeros((1,) * (n_axes + 1)),
-        cache_bytes=_stacked([layers * moved * formats.cache_bytes_per_element / ways], n_axes),
-        activation_bytes=_stacked([term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads], n_axes),
+        cache_bytes=_row(layers * moved * formats.cache_bytes_per_element / ways, n_axes),
+        activation_bytes=_row(term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads, n_axes),
         tokens=load.n_tokens,
         score_pairs=layers * pairs * attend.n_heads / heads,
     )
@@ -287,9 +293,9 @@ def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, n_axes: int) 
         names=("state_space/recurrence",),
         kind="recurrence",
         count=np.array([term.count]),
-        work_flops=_stacked([term.count * load.n_tokens * flops / shard.attention_tensor], n_axes),
+        work_flops=_row(term.count * load.n_tokens * flops / shard.attention_tensor, n_axes),
         weight_bytes=np.zeros((1,) * (n_axes + 1)),
-        cache_bytes=_stacked([term.count * load.n_sequences * reads * state / shard.attention_tensor], n_axes),
+        cache_bytes=_row(term.count * load.n_sequences * reads * state / shard.attention_tensor, n_axes),
         activation_bytes=0.0,
         tokens=load.n_tokens,
     )

@@ -24,34 +24,32 @@ _ROUNDING = 1e-12
 """A request rate that is over what a system keeps up with by less than this share is that rate, rounded."""
 
 
-def falling_root(
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    same: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.bool_]],
+def least_whole(
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Where functions of one array fall through zero, all at once; ``low`` where they start below, infinite where they never do.
+    """The least whole numbers at which functions of one array have fallen to zero, all at once; infinite where they never do.
 
-    False position with halved weights (Illinois): the bracket always holds the root. Ends once both of its ends are the
-    ``same``.
+    False position with halved weights (Illinois) on whole numbers: each lies above one end of its bracket, and is the other
+    in the end.
 
     M. Dowell, P. Jarratt, "A modified regula falsi method for computing the root of an equation", BIT 11, 1971.
 
-    >>> ends = np.array([1.0, 3.0]), np.array([9.0, 9.0])
-    >>> [round(float(root), 4) for root in falling_root(lambda x: 2.0 - x * x, *ends, same=np.isclose)]
-    [1.4142, 3.0]
+    >>> least_whole(lambda x: 10.0 - x * x, np.array([1.0, 5.0]), np.array([9.0, 9.0])).tolist()
+    [4.0, 5.0]
     """
     above, below = function(low), function(high)
-    never, early = below > 0.0, above <= 0.0
+    never, early = below > 0.0, above <= _TIE * low
     side = np.zeros(low.shape)
     for _ in range(_ROUNDS):
-        if np.all(never | early | same(low, high)):
+        found = never | early | (high - low <= 1.0)
+        if np.all(found):
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             guess = low + (high - low) * above / (above - below)
-        middle = np.where((guess > low) & (guess < high), guess, 0.5 * (low + high))
+        middle = np.ceil(np.where((guess > low) & (guess < high), guess, 0.5 * (low + high)))
+        middle = np.where(found, high, np.clip(middle, low + 1.0, high - 1.0))
         value = function(middle)
-        over = value > 0.0
+        over = value > _TIE * middle
         below = np.where(over & (side > 0), 0.5 * below, below)
         above = np.where(~over & (side < 0), 0.5 * above, above)
         low, above = np.where(over, middle, low), np.where(over, value, above)
@@ -204,8 +202,8 @@ class _Scene:
 
         shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
-        root = falling_root(behind, low, high, lambda a, b: _whole(a) == _whole(b))
-        return np.where((left > 0) & (root < _MOST_SEQUENCES), _whole(root), np.inf)
+        needed = least_whole(behind, low, high)
+        return np.where((left > 0) & (needed < _MOST_SEQUENCES), needed, np.inf)
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
@@ -234,11 +232,6 @@ class _Scene:
             step_s=least(result.decode.limit_s),
             request_s=least(result.limit_request_s),
         )
-
-
-def _whole(batch: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least whole number of sequences that is no smaller, but for rounding."""
-    return np.ceil(batch * (1.0 - _TIE))
 
 
 def _at(shards: Shard, index: NDArray[np.int64]) -> Shard:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from math import prod
+from operator import attrgetter
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from roofline.performance.structure import Structure
 from roofline.performance.timing import OpTimes, StepTime
 from roofline.units import Floats
 
+_Number = TypeVar("_Number")
 _FEW_CELLS = 4096
 """Loads times plans up to which steps are quicker in one pass: beyond, each only where it differs."""
 
@@ -121,33 +124,22 @@ class Setting:
 
         Only the first few are sure to come with their rows.
         """
-        sizes = (np.size(value) for step in asked for value in (getattr(step, f.name) for f in fields(step)))
-        if not self.is_plain or max(*sizes, np.size(self.shard.tensor)) > _FEW_CELLS:
+        if not self.is_plain:
             return tuple(self._alone(step) for step in asked)
-        return self._together(asked, n_with_rows)
+        loads, passes = zip(*(self._load(step) for step in asked), strict=True)
+        numbers = [[getattr(load, f.name) for load in loads] for f in fields(Load)]
+        shape = np.broadcast_shapes(*(np.shape(value) for values in (*numbers, passes, [self.shard.tensor]) for value in values))
+        if prod(shape) > _FEW_CELLS:
+            return tuple(self._alone(step) for step in asked)
+        load, chunks = Load(*(_side_by_side(values, shape) for values in numbers)), _side_by_side(passes, shape)
+        cycle = np.reshape([isinstance(step, Decode) for step in asked], (-1, *(1 for _ in shape)))
+        step = self._undivided(load, (load,), chunks, cycle, False)
+        return tuple(_one_of(step, n, len(shape) + 1, n < n_with_rows) for n in range(len(asked)))
 
     def _alone(self, asked: Step) -> StepTime:
         if isinstance(asked, Prefill):
             return self.prefill(asked.n_new, asked.n_cached)
         return self.decode(asked.batch, asked.context_tokens)
-
-    def _together(self, asked: Sequence[Step], n_with_rows: int) -> tuple[StepTime, ...]:
-        """Steps side by side along an axis before those of loads and plans."""
-        loads, passes = zip(*(self._load(step) for step in asked), strict=True)
-        numbers = [[getattr(load, f.name) for load in loads] for f in fields(Load)]
-        shard = (self.shard.tensor, self.shard.pipeline, self.shard.data)
-        shape = np.broadcast_shapes(*(np.shape(value) for value in (*(v for values in numbers for v in values), *passes, *shard)))
-
-        def side_by_side(values: Sequence[Floats]) -> NDArray[np.float64]:
-            out = np.empty((len(asked), *shape))
-            for n, value in enumerate(values):
-                out[n] = value
-            return out
-
-        together = Load(*(side_by_side(values) for values in numbers))
-        cycle = np.reshape([isinstance(step, Decode) for step in asked], (-1, *(1 for _ in shape)))
-        step = self._undivided(together, (together,), side_by_side(passes), cycle, False)
-        return tuple(_one_of(step, n, len(shape) + 1, n < n_with_rows) for n in range(len(asked)))
 
     def _load(self, asked: Step) -> tuple[Load, Floats]:
         """What a step brings, and its chunks."""
@@ -165,25 +157,37 @@ class Setting:
         return np.maximum(1.0, batch / (self.shard.pipeline * self.shard.groups))
 
 
+def _side_by_side(values: Sequence[Floats], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Numbers of several steps along an axis before those of loads and plans."""
+    out = np.empty((len(values), *shape))
+    for n, value in enumerate(values):
+        out[n] = value
+    return out
+
+
 def _one_of(step: StepTime, n: int, n_axes: int, with_rows: bool) -> StepTime:
     """One of several steps that were timed side by side."""
 
-    def one(value: object) -> object:
+    def one(value: _Number) -> _Number:
         """Of a number, or of those of rows, which have one more axis in front."""
         if not isinstance(value, np.ndarray) or value.ndim < n_axes:
             return value
-        return value[n] if value.ndim == n_axes else value[:, n if value.shape[1] > 1 else 0]
+        at = n if value.ndim == n_axes else (slice(None), min(n, value.shape[1] - 1))
+        return cast(_Number, value[at])
 
-    def each(owner: object, names: Sequence[str]) -> dict[str, Any]:
-        return {name: one(getattr(owner, name)) for name in names}
-
-    rows = step.rows if with_rows else ()
-    found = tuple(OpTimes(ops=replace(row.ops, **each(row.ops, _SIZES)), **each(row, _TIMES)) for row in rows)
-    network = tuple(replace(item, **each(item, _SENT)) for item in step.network) if with_rows else ()
-    return replace(step, rows=found, network=network, **each(step, _TOTALS))
+    totals = dict(zip(_TOTALS, map(one, attrgetter(*_TOTALS)(step)), strict=True))
+    if not with_rows:
+        return replace(step, rows=(), network=(), **totals)
+    rows = []
+    for row in step.rows:
+        ops = Ops(row.ops.names, row.ops.kind, row.ops.count, *map(one, _SIZES(row.ops)))
+        rows.append(OpTimes(ops, *map(one, _TIMES(row))))
+    network = (NetworkTime(item.name, item.count, *map(one, _SENT(item))) for item in step.network)
+    return replace(step, rows=tuple(rows), network=tuple(network), **totals)
 
 
 _TOTALS = tuple(f.name for f in fields(StepTime) if f.name not in ("rows", "network", "parts", "on_host"))
-_TIMES = tuple(f.name for f in fields(OpTimes) if f.name != "ops")
-_SIZES = tuple(f.name for f in fields(Ops) if f.name not in ("names", "kind", "count"))
-_SENT = tuple(f.name for f in fields(NetworkTime) if f.name not in ("name", "count"))
+_TIMES = attrgetter(*(f.name for f in fields(OpTimes)[1:]))
+"""Numbers of a row's times, in the order of its fields; so are the next two."""
+_SIZES = attrgetter(*(f.name for f in fields(Ops)[3:]))
+_SENT = attrgetter(*(f.name for f in fields(NetworkTime)[2:]))

@@ -21,6 +21,7 @@ from roofline.adapters.stack import layer_count
 from roofline.adapters.towers import tower_tensors
 from roofline.adapters.traits import Traits, layer_traits
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.base import printable
 from roofline.specs.messages import validation_sentence
 from roofline.specs.model import Block, LayerGroup, ModelSpec, Tensor
@@ -65,11 +66,13 @@ def model_from_configuration(config: Mapping[str, object], *, id: str = "", sour
         A field that matters is absent, impossible or not understood; the message names it.
     """
     if not isinstance(config, Mapping):
-        raise ConfigurationError(f"A configuration must be a table of fields, not {shown(config)}.")
+        raise ConfigurationError(tr("A configuration must be a table of fields, not {value}.", value=shown(config)))
     try:
         return _model(config, id, source)
     except ValidationError as error:
-        raise ConfigurationError(f"this configuration describes no model: {validation_sentence(error)}") from None
+        raise ConfigurationError(
+            tr("this configuration describes no model: {reason}", reason=validation_sentence(error))
+        ) from None
 
 
 def _model(config: Mapping[str, object], id: str, source: str) -> ModelSpec:
@@ -133,9 +136,16 @@ def _check_unknown(fields: Fields, chosen: Family) -> None:
         structural = name in OTHER_MODELS or any(word in lowered for word in STRUCTURAL_WORDS)
         if structural and not any(word in lowered for word in NUMERIC_WORDS) and fields.raw(name):
             raise ConfigurationError(
-                f"model_type {shown(chosen.name)} is not known, and its field {shown(name)} is not understood."
+                tr(
+                    "model_type {model_type} is not known, and its field {field} is not understood.",
+                    model_type=shown(chosen.name),
+                    field=shown(name),
+                )
             )
-    fields.assume("model_type", f"model_type {shown(chosen.name)} is not known: read as a plain gated decoder from its fields.")
+    fields.assume(
+        "model_type",
+        tr("model_type {model_type} is not known: read as a plain gated decoder from its fields.", model_type=shown(chosen.name)),
+    )
 
 
 def _draft_parameters(fields: Fields, groups: tuple[LayerGroup, ...], hidden: int) -> int:

@@ -13,6 +13,7 @@ from roofline.adapters.families import Habits
 from roofline.adapters.feedforward_cards import FeedForwardShape, dense
 from roofline.adapters.fields import MAX_LAYERS, Fields
 from roofline.adapters.tensors import norm, norm_block, vector
+from roofline.language import tr
 from roofline.specs.model import Block, LayerGroup, Tensor
 
 CONVOLUTION_COLUMNS = 3
@@ -39,7 +40,7 @@ def decoder_groups(fields: Fields, habits: Habits) -> tuple[LayerGroup, ...]:
     shape = _stack(fields, habits, decoder=True)
     blocks = (_attention(shape), _cross(shape), _feed(shape), _norms(shape, 3))
     fields.assume(
-        "encoder", "FLOPs and cache are of the decoder: the encoder and the cross-attention cache depend on the source."
+        "encoder", tr("FLOPs and cache are of the decoder: the encoder and the cross-attention cache depend on the source.")
     )
     return (LayerGroup(layers=tuple(range(shape.n_layers)), blocks=blocks),)
 

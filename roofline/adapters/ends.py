@@ -8,10 +8,13 @@ from roofline.adapters.families import Habits
 from roofline.adapters.fields import Fields
 from roofline.adapters.mixers import switched
 from roofline.adapters.tensors import matrix, norm, vector
+from roofline.language import later, tr
 from roofline.specs.model import Block, Tensor
 
 CROSS_ROWS = 8
 """Rows that a cross-attention vision model's input table has beyond its head, for image tokens."""
+_SILENT_TIED = later("tie_word_embeddings is absent: the input table is the output head too by the class default.")
+_SILENT_UNTIED = later("tie_word_embeddings is absent: the input table is apart from the output head by the class default.")
 
 
 def has_head(config: Mapping[str, object]) -> bool:
@@ -28,8 +31,7 @@ def is_tied(config: Mapping[str, object], fields: Fields, habits: Habits) -> boo
     for stated in (config.get("tie_word_embeddings"), fields.raw("tie_word_embeddings")):
         if isinstance(stated, bool):
             return stated
-    words = "is the output head too" if habits.tied else "is apart from the output head"
-    fields.assume("tie_word_embeddings", f"tie_word_embeddings is absent: the input table {words} by the class default.")
+    fields.assume("tie_word_embeddings", tr(_SILENT_TIED if habits.tied else _SILENT_UNTIED))
     return habits.tied
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofline.errors import InputError
+from roofline.language import tr
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,16 @@ class Envelope:
         packed = self.prefix + base64.urlsafe_b64encode(zlib.compress(text, 9)).decode().rstrip("=")
         if len(packed) > self.most_characters or len(text) > self.most_bytes:
             raise InputError(
-                f"this {self.noun} needs {len(packed):,} characters in a link ({len(text):,} bytes unpacked) and "
-                f"{self.most_characters:,} ({self.most_bytes:,}) are allowed; {self.advice}."
+                tr(
+                    "this {noun} needs {n:,} characters in a link ({of:,} bytes unpacked) and "
+                    "{most:,} ({most_bytes:,}) are allowed; {advice}.",
+                    noun=tr(self.noun),
+                    n=len(packed),
+                    of=len(text),
+                    most=self.most_characters,
+                    most_bytes=self.most_bytes,
+                    advice=tr(self.advice),
+                )
             )
         return packed
 
@@ -61,17 +70,29 @@ class Envelope:
             It is damaged, too large, or no table.
         """
         if len(ref) > self.most_characters:
-            raise InputError(f"a {self.noun} in a link has at most {self.most_characters:,} characters.")
+            raise InputError(
+                tr("a {noun} in a link has at most {most:,} characters.", noun=tr(self.noun), most=self.most_characters)
+            )
         body = ref.removeprefix(self.prefix)
         try:
             raw = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
             inflater = zlib.decompressobj()
             text = inflater.decompress(raw, self.most_bytes)
             if inflater.unconsumed_tail or not inflater.eof:
-                raise InputError(f"the {self.noun} in this link is cut short or larger than {self.most_bytes:,} bytes.")
+                raise InputError(
+                    tr(
+                        "the {noun} in this link is cut short or larger than {most:,} bytes.",
+                        noun=tr(self.noun),
+                        most=self.most_bytes,
+                    )
+                )
             table = json.loads(text)
         except (binascii.Error, zlib.error, ValueError, RecursionError):
-            raise InputError(f"the {self.noun} in this link is damaged: {self.remedy}.") from None
+            raise InputError(
+                tr("the {noun} in this link is damaged: {remedy}.", noun=tr(self.noun), remedy=tr(self.remedy))
+            ) from None
         if not isinstance(table, dict):
-            raise InputError(f"the {self.noun} in this link is no table of fields: {self.remedy}.")
+            raise InputError(
+                tr("the {noun} in this link is no table of fields: {remedy}.", noun=tr(self.noun), remedy=tr(self.remedy))
+            )
         return table

@@ -11,6 +11,7 @@ from roofline.adapters.stack import has_experts
 from roofline.adapters.tensors import matrix, norm_block, vector
 from roofline.adapters.traits import Traits
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.model import Block
 
 PAIR_NORMS = ("input_layernorm", "post_attention_layernorm")
@@ -61,7 +62,9 @@ def _adjusted(fields: Fields, width: int) -> int:
     scaled = int(fields.number("block_ffn_dim_multiplier", 1.0) * int(2 * width / 3))
     adjusted = -(-scaled // multiple) * multiple
     if not 0 < adjusted <= MAX_SIZE:
-        raise ConfigurationError(f"'block_ffn_dim_multiplier' gives a feed-forward {adjusted:,} wide, which cannot be.")
+        raise ConfigurationError(
+            tr("'block_ffn_dim_multiplier' gives a feed-forward {width:,} wide, which cannot be.", width=adjusted)
+        )
     return adjusted
 
 
@@ -84,7 +87,7 @@ def expert_block(fields: Fields, habits: Habits, *, beside_dense: bool = False) 
     """A mixture of experts with what it shares."""
     n_experts, n_active = fields.size("n_experts"), fields.size("n_active")
     if n_active > n_experts:
-        raise ConfigurationError(f"A token cannot visit {n_active} of {n_experts} experts.")
+        raise ConfigurationError(tr("A token cannot visit {n:,} of {of:,} experts.", n=n_active, of=n_experts))
     n_zero = fields.count("zero_expert_num")
     if n_zero:
         n_active = _mean_real(fields, n_active, n_experts, n_zero)
@@ -117,7 +120,10 @@ def expert_block(fields: Fields, habits: Habits, *, beside_dense: bool = False) 
 def _mean_real(fields: Fields, n_active: int, n_experts: int, n_zero: int) -> int:
     """Experts with weights that a token visits on average, where some return their input."""
     mean = max(1, round(n_active * n_experts / (n_experts + n_zero)))
-    fields.assume("zero_expert_num", f"A token visits {mean} of {n_active} chosen experts on average: the rest have no weights.")
+    fields.assume(
+        "zero_expert_num",
+        tr("A token visits {mean} of {n} chosen experts on average: the rest have no weights.", mean=mean, n=n_active),
+    )
     return mean
 
 

@@ -11,6 +11,7 @@ from math import isfinite
 
 from roofline.adapters.dictionary import ALIASES, NESTED_DECODERS
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 
 MAX_LAYERS = 10_000
 MAX_SIZE = 100_000_000
@@ -92,7 +93,7 @@ class Fields:
             self._assume(name, number)
             return number
         if fallback is None:
-            raise ConfigurationError(f"The configuration does not say {names[0]!r}, which its counts depend on.")
+            raise ConfigurationError(tr("The configuration does not say {name!r}, which its counts depend on.", name=names[0]))
         return fallback
 
     def count(self, quantity: str, fallback: int = 0, largest: int = MAX_SIZE) -> int:
@@ -109,7 +110,7 @@ class Fields:
             return bool(value)
         if value in (0, 1):
             return value == 1
-        raise ConfigurationError(f"{name!r} must be true or false, not {shown(value)}.")
+        raise ConfigurationError(tr("{name!r} must be true or false, not {value}.", name=name, value=shown(value)))
 
     def number(self, name: str, fallback: float) -> float:
         """A finite number from zero up."""
@@ -117,9 +118,11 @@ class Fields:
         if value is _MISSING or value is None:
             value = self._defaults.get(name, fallback)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigurationError(f"{name!r} must be a number, not {shown(value)}.")
+            raise ConfigurationError(tr("{name!r} must be a number, not {value}.", name=name, value=shown(value)))
         if not 0 <= value <= MAX_SIZE or not isfinite(value):
-            raise ConfigurationError(f"{name!r} must lie between 0 and {MAX_SIZE:,}, not {shown(value)}.")
+            raise ConfigurationError(
+                tr("{name!r} must lie between 0 and {most:,}, not {value}.", name=name, most=MAX_SIZE, value=shown(value))
+            )
         return float(value)
 
     def text(self, name: str, fallback: str = "") -> str:
@@ -128,7 +131,7 @@ class Fields:
         if value is _MISSING or value is None:
             value = self._defaults.get(name, fallback)
         if not isinstance(value, str):
-            raise ConfigurationError(f"{name!r} must be text, not {shown(value)}.")
+            raise ConfigurationError(tr("{name!r} must be text, not {value}.", name=name, value=shown(value)))
         return value
 
     def listing(self, quantity: str) -> list[object] | None:
@@ -137,10 +140,17 @@ class Fields:
             value = self._explicit(name)
             if isinstance(value, list):
                 if len(value) > 2 * MAX_LAYERS:
-                    raise ConfigurationError(f"{name!r} lists {len(value):,} entries; at most {2 * MAX_LAYERS:,} are read.")
+                    raise ConfigurationError(
+                        tr(
+                            "{name!r} lists {n:,} entries; at most {most:,} are read.",
+                            name=name,
+                            n=len(value),
+                            most=2 * MAX_LAYERS,
+                        )
+                    )
                 return value
             if value is not None and value is not _MISSING:
-                raise ConfigurationError(f"{name!r} must be a list, not {shown(value)}.")
+                raise ConfigurationError(tr("{name!r} must be a list, not {value}.", name=name, value=shown(value)))
         return None
 
     def whole_numbers(self, quantity: str) -> list[int] | None:
@@ -154,7 +164,7 @@ class Fields:
         if value is None or value is _MISSING:
             return None
         if not isinstance(value, Mapping):
-            raise ConfigurationError(f"{name!r} must be a table, not {shown(value)}.")
+            raise ConfigurationError(tr("{name!r} must be a table, not {value}.", name=name, value=shown(value)))
         return value
 
     def inner(self, name: str, defaults: Mapping[str, object] | None = None) -> Fields | None:
@@ -194,7 +204,9 @@ class Fields:
         return quantity, _MISSING
 
     def _assume(self, name: str, value: object) -> None:
-        self.assume(name, f"{name} is absent: {value} by the class default of {self._family}.")
+        self.assume(
+            name, tr("{name} is absent: {value} by the class default of {family}.", name=name, value=value, family=self._family)
+        )
 
     def _whole(self, name: str, value: object, largest: int) -> int:
         if isinstance(value, list) and value and all(item == value[0] for item in value[: 2 * MAX_LAYERS]):
@@ -202,13 +214,15 @@ class Fields:
         if isinstance(value, float) and isfinite(value) and value == int(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ConfigurationError(f"{name!r} must be a whole number, not {shown(value)}.")
+            raise ConfigurationError(tr("{name!r} must be a whole number, not {value}.", name=name, value=shown(value)))
         if not 0 <= value <= largest:
-            raise ConfigurationError(f"{name!r} must lie between 0 and {largest:,}, not {shown(value)}.")
+            raise ConfigurationError(
+                tr("{name!r} must lie between 0 and {most:,}, not {value}.", name=name, most=largest, value=shown(value))
+            )
         return value
 
     def _positive(self, name: str, value: object, largest: int) -> int:
         number = self._whole(name, value, largest)
         if number == 0:
-            raise ConfigurationError(f"{name!r} must be at least 1, not 0.")
+            raise ConfigurationError(tr("{name!r} must be at least 1, not 0.", name=name))
         return number

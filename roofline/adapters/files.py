@@ -8,6 +8,7 @@ from pathlib import Path
 from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.safetensors_file import INDEX_NAME, SINGLE_NAME, stored_files, with_stored_files
 from roofline.errors import ConfigurationError, InputError
+from roofline.language import tr
 from roofline.specs.model import ModelSpec
 from roofline.units import MEBI
 
@@ -39,7 +40,9 @@ def load_model_file(path: str | Path) -> ModelSpec:
     if suffixes.endswith((".safetensors", ".safetensors.index.json")):
         found, stored = found.parent, found
         if not (found / CONFIGURATION_NAME).is_file():
-            raise InputError(f"{stored.name!r} needs the model's {CONFIGURATION_NAME} in the same folder.")
+            raise InputError(
+                tr("{file!r} needs the model's {needed} in the same folder.", file=stored.name, needed=CONFIGURATION_NAME)
+            )
     elif is_folder(found):
         stored = next((found / name for name in (INDEX_NAME, SINGLE_NAME) if (found / name).is_file()), None)
     model = _configured(found / CONFIGURATION_NAME if is_folder(found) else found, str(path))
@@ -68,23 +71,31 @@ def read_json(path: Path) -> dict[str, object]:
     """One JSON table from a file of bounded size."""
     try:
         if not path.is_file():
-            raise InputError(f"There is no file {str(path)!r}.")
+            raise InputError(tr("There is no file {path!r}.", path=str(path)))
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError(f"{str(path)!r} is larger than {MAX_FILE_BYTES // int(MEBI)} MiB, which no configuration is.")
+            raise InputError(
+                tr(
+                    "{name} is larger than {most} MiB, which no configuration is.",
+                    name=repr(str(path)),
+                    most=MAX_FILE_BYTES // int(MEBI),
+                )
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as text: {type(error).__name__}.") from error
+        raise InputError(tr("{path!r} cannot be read as text: {reason}.", path=str(path), reason=type(error).__name__)) from error
     return parse_json(text, str(path))
 
 
 def parse_json(text: str, name: str = "the text") -> dict[str, object]:
     """One JSON table; nothing else is accepted."""
     if len(text) > MAX_FILE_BYTES:
-        raise InputError(f"{name} is larger than {MAX_FILE_BYTES // int(MEBI)} MiB, which no configuration is.")
+        raise InputError(
+            tr("{name} is larger than {most} MiB, which no configuration is.", name=name, most=MAX_FILE_BYTES // int(MEBI))
+        )
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{name} is not JSON: {str(error)[:120]}.") from error
+        raise ConfigurationError(tr("{name} is not JSON: {reason}.", name=name, reason=str(error)[:120])) from error
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{name} holds a {type(value).__name__}, not a table of fields.")
+        raise ConfigurationError(tr("{name} holds a {kind}, not a table of fields.", name=name, kind=type(value).__name__))
     return value

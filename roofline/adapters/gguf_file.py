@@ -20,6 +20,7 @@ from roofline.adapters.gguf_types import MIXES
 from roofline.adapters.quantization import main_format
 from roofline.adapters.shards import shard_paths
 from roofline.errors import ConfigurationError, InputError
+from roofline.language import tr
 from roofline.specs.base import printable
 from roofline.specs.model import LayerGroup, ModelSpec, Part, Split, Tensor, Use
 
@@ -69,7 +70,7 @@ def model_from_gguf(path: str | Path) -> ModelSpec:
             with shard.open("rb") as stream:
                 headers.append(read_gguf_header(stream, repr(shard.name), left))
         except (OSError, ValueError) as error:
-            raise InputError(f"{str(shard)!r} cannot be read: {type(error).__name__}.") from error
+            raise InputError(tr("{path!r} cannot be read: {reason}.", path=str(shard), reason=type(error).__name__)) from error
         left -= headers[-1].n_read_bytes
     found = SHARD.match(paths[0].name)
     return _model(headers, id=found["stem"] if found else paths[0].stem, source=str(path))
@@ -127,13 +128,17 @@ def _joined(headers: list[GgufHeader]) -> list[StoredTensor]:
     first = headers[0].metadata
     n_files, n_tensors = first.get("split.count", 1), first.get("split.tensors.count")
     if isinstance(n_files, int) and n_files > 1 and n_files != len(headers):
-        raise InputError(f"This is one of {n_files:,} files of a model; the others must lie beside it, named as published.")
+        raise InputError(
+            tr("This is one of {n:,} files of a model; the others must lie beside it, named as published.", n=n_files)
+        )
     tensors = {t.name: t for header in headers for t in header.tensors}
     total = sum(len(header.tensors) for header in headers)
     if total != len(tensors):
-        raise ConfigurationError("Two shards hold a tensor of the same name: they are not of one model.")
+        raise ConfigurationError(tr("Two shards hold a tensor of the same name: they are not of one model."))
     if len(headers) > 1 and isinstance(n_tensors, int) and n_tensors != total:
-        raise ConfigurationError(f"The shards hold {total:,} tensors; the first one announces {n_tensors:,}.")
+        raise ConfigurationError(
+            tr("The shards hold {n:,} tensors; the first one announces {announced:,}.", n=total, announced=n_tensors)
+        )
     return list(tensors.values())
 
 
@@ -147,7 +152,11 @@ def _sorted(metadata: Metadata, tensors: Iterable[StoredTensor]) -> tuple[list[d
             ends.append(tensor)
         elif int(found["layer"]) >= len(layers):
             raise ConfigurationError(
-                f"The tensor {shown(tensor.name)} is beyond the {len(layers):,} layers that the file states."
+                tr(
+                    "The tensor {tensor} is beyond the {n:,} layers that the file states.",
+                    tensor=shown(tensor.name),
+                    n=len(layers),
+                )
             )
         else:
             layers[int(found["layer"])][found["rest"]] = tensor
@@ -164,16 +173,18 @@ def _without_draft(
         n -= 1
     empty = next((i for i in range(n) if not layers[i]), None)
     if empty is not None or n == 0:
-        raise ConfigurationError(f"The file has no tensors of layer {empty or 0:,} of {len(layers):,}.")
+        raise ConfigurationError(tr("The file has no tensors of layer {layer:,} of {n:,}.", layer=empty or 0, n=len(layers)))
     return layers[:n], [t for layer in layers[n:] for t in layer.values()]
 
 
 def _vocabulary(ends: list[StoredTensor], hidden: int) -> int:
     table = next((t for t in ends if t.name == "token_embd.weight"), None)
     if table is None:
-        raise ConfigurationError("The file has no tensor 'token_embd.weight', the input table.")
+        raise ConfigurationError(tr("The file has no tensor 'token_embd.weight', the input table."))
     if len(table.shape) != 2 or table.shape[0] != hidden:
-        raise ConfigurationError(f"'token_embd.weight' has the shape {shown(table.shape)}; rows must be {hidden:,} long.")
+        raise ConfigurationError(
+            tr("'token_embd.weight' has the shape {shape}; rows must be {n:,} long.", shape=shown(table.shape), n=hidden)
+        )
     return table.shape[1]
 
 
@@ -181,11 +192,15 @@ def _end(metadata: Metadata, stored: StoredTensor, *, tied: bool) -> Tensor:
     """A tensor outside the layers; the input table is the head too where the file has no other."""
     name, suffix = split_name(stored.name)
     if stored.name.startswith(TOWERS):
-        metadata.assume("towers", "Towers in the file are counted in 16 bit, whatever their types.")
+        metadata.assume("towers", tr("Towers in the file are counted in 16 bit, whatever their types."))
         return _vector(stored, "vision_audio", stored.name, "vision_audio")
     if name not in ENDS:
         raise ConfigurationError(
-            f"The tensor {shown(stored.name)} of architecture {shown(metadata.architecture)} is not understood."
+            tr(
+                "The tensor {tensor} of architecture {architecture} is not understood.",
+                tensor=shown(stored.name),
+                architecture=shown(metadata.architecture),
+            )
         )
     operator, module, part, use, split = ENDS[name]
     if suffix not in ("weight", "") or use == "vector":
@@ -194,7 +209,13 @@ def _end(metadata: Metadata, stored: StoredTensor, *, tied: bool) -> Tensor:
         operator, module, use = "output_head", "lm_head", "matmul"
     n_in, n_out, copies = (*stored.shape, 1, 1)[:3]
     if n_in * n_out * copies != stored.n_parameters:
-        raise ConfigurationError(f"The tensor {shown(stored.name)} has the shape {shown(stored.shape)}, which is not understood.")
+        raise ConfigurationError(
+            tr(
+                "The tensor {tensor} has the shape {shape}, which is not understood.",
+                tensor=shown(stored.name),
+                shape=shown(stored.shape),
+            )
+        )
     return Tensor(
         operator=operator,
         module=module,

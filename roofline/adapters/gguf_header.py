@@ -18,6 +18,7 @@ from typing import BinaryIO
 from roofline.adapters.fields import MAX_LAYERS, MAX_SIZE, shown
 from roofline.adapters.gguf_types import BLOCKS, TENSOR_TYPES
 from roofline.errors import ConfigurationError, InputError
+from roofline.language import later, tr
 from roofline.units import MEBI
 
 MAX_HEADER_BYTES = int(64 * MEBI)
@@ -106,7 +107,7 @@ class _Source:
         self._stream, self._name, self._limit = stream, name, limit
         self._data, self._at, self._before = b"", 0, 0
         self.order = "<"
-        self.where = "its first bytes"
+        self.where = later("its first bytes")
 
     @property
     def position(self) -> int:
@@ -116,7 +117,13 @@ class _Source:
     def take(self, n: int) -> bytes:
         """Exactly n bytes."""
         if self.position + n > self._limit:
-            raise InputError(f"The header of {self._name} is larger than {self._limit // int(MEBI)} MiB, which none is.")
+            raise InputError(
+                tr(
+                    "The header of {file} is larger than {most} MiB, which none is.",
+                    file=self._name,
+                    most=self._limit // int(MEBI),
+                )
+            )
         if self._at + n > len(self._data):
             self._refill(n)
         self._at += n
@@ -129,7 +136,14 @@ class _Source:
         self._data, self._at = rest + more, 0
         if n > len(self._data):
             end = self._before + len(self._data)
-            raise InputError(f"{self._name} ends after {end:,} bytes, inside {self.where}: more of its beginning is needed.")
+            raise InputError(
+                tr(
+                    "{file} ends after {n:,} bytes, inside {part}: more of its beginning is needed.",
+                    file=self._name,
+                    n=end,
+                    part=tr(self.where),
+                )
+            )
 
     def number(self, code: str) -> int:
         """One whole number."""
@@ -147,11 +161,19 @@ class _Source:
         """A text that is not longer than a limit."""
         n = self.number("Q")
         if n > limit:
-            raise ConfigurationError(f"{self._name} has {what} of {n:,} bytes; at most {limit:,} are read.")
+            raise ConfigurationError(
+                tr(
+                    "{file} has {what} of {n:,} bytes; at most {most:,} are read.",
+                    file=self._name,
+                    what=tr(what),
+                    n=n,
+                    most=limit,
+                )
+            )
         try:
             return self.take(n).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ConfigurationError(f"{self._name} has {what} that is not UTF-8.") from error
+            raise ConfigurationError(tr("{file} has {what} that is not UTF-8.", file=self._name, what=tr(what))) from error
 
     def skip_texts(self, n: int) -> None:
         """Pass over n texts; those within the bytes at hand are stepped over without a copy."""
@@ -179,36 +201,45 @@ class _Parser:
     def header(self) -> GgufHeader:
         """The whole header."""
         n_tensors, n_keys = self._opening()
-        self._source.where = "its metadata"
+        self._source.where = later("its metadata")
         metadata: dict[str, Value] = {}
         for _ in range(n_keys):
-            key = self._source.text(MAX_NAME_BYTES, "a key")
+            key = self._source.text(MAX_NAME_BYTES, later("a key"))
             if key in metadata:
-                raise ConfigurationError(f"{self._name} states the key {shown(key)} twice.")
+                raise ConfigurationError(tr("{file} states the key {key} twice.", file=self._name, key=shown(key)))
             metadata[key] = self._value(self._source.number("I"), key)
-        self._source.where = "its table of tensors"
+        self._source.where = later("its table of tensors")
         tensors: dict[str, StoredTensor] = {}
         for _ in range(n_tensors):
             tensor = self._tensor()
             if tensor.name in tensors:
-                raise ConfigurationError(f"{self._name} has the tensor {shown(tensor.name)} twice.")
+                raise ConfigurationError(tr("{file} has the tensor {tensor} twice.", file=self._name, tensor=shown(tensor.name)))
             tensors[tensor.name] = tensor
         return GgufHeader(metadata, tuple(tensors.values()), self._source.position)
 
     def _opening(self) -> tuple[int, int]:
         if self._source.take(4) != MAGIC:
-            raise ConfigurationError(f"{self._name} is not a GGUF file: it does not begin with 'GGUF'.")
+            raise ConfigurationError(tr("{file} is not a GGUF file: it does not begin with 'GGUF'.", file=self._name))
         raw = self._source.take(4)
         version = int.from_bytes(raw, "little")
         if not version & 0xFFFF:
             self._source.order, version = ">", int.from_bytes(raw, "big")
         if version not in VERSIONS:
-            raise ConfigurationError(f"{self._name} has version {version:,} of GGUF; versions 2 and 3 are read.")
+            raise ConfigurationError(
+                tr("{file} has version {version:,} of GGUF; versions 2 and 3 are read.", file=self._name, version=version)
+            )
         n_tensors, n_keys = self._source.number("Q"), self._source.number("Q")
         if n_tensors > MAX_TENSORS or n_keys > MAX_KEYS:
             raise ConfigurationError(
-                f"{self._name} announces {n_tensors:,} tensors and {n_keys:,} keys;"
-                f" at most {MAX_TENSORS:,} and {MAX_KEYS:,} are read."
+                tr(
+                    "{file} announces {tensors:,} tensors and {keys:,} keys;"
+                    " at most {most_tensors:,} and {most_keys:,} are read.",
+                    file=self._name,
+                    tensors=n_tensors,
+                    keys=n_keys,
+                    most_tensors=MAX_TENSORS,
+                    most_keys=MAX_KEYS,
+                )
             )
         return n_tensors, n_keys
 
@@ -229,7 +260,9 @@ class _Parser:
 
     def _code(self, kind: int, key: str) -> str:
         if kind not in NUMBERS:
-            raise ConfigurationError(f"{self._name} gives {shown(key)} a value of type {kind:,}, which is not known.")
+            raise ConfigurationError(
+                tr("{file} gives {key} a value of type {kind:,}, which is not known.", file=self._name, key=shown(key), kind=kind)
+            )
         return NUMBERS[kind]
 
     def _array(self, key: str) -> Value:
@@ -237,7 +270,9 @@ class _Parser:
         if kind == TEXT:
             self._n_strings += n
             if self._n_strings > MAX_STRINGS:
-                raise ConfigurationError(f"{self._name} lists more than {MAX_STRINGS:,} texts, which no vocabulary has.")
+                raise ConfigurationError(
+                    tr("{file} lists more than {most:,} texts, which no vocabulary has.", file=self._name, most=MAX_STRINGS)
+                )
             self._source.skip_texts(n)
             return Skipped(n)
         if n > MAX_KEPT:
@@ -246,22 +281,39 @@ class _Parser:
         return self._numbers(kind, n, key)
 
     def _tensor(self) -> StoredTensor:
-        name = self._source.text(MAX_NAME_BYTES, "a tensor's name")
+        name = self._source.text(MAX_NAME_BYTES, later("a tensor's name"))
         n = self._source.number("I")
         if not 1 <= n <= MAX_DIMENSIONS:
-            raise ConfigurationError(f"The tensor {shown(name)} has {n:,} dimensions; ggml has 1 to {MAX_DIMENSIONS}.")
+            raise ConfigurationError(
+                tr(
+                    "The tensor {tensor} has {n:,} dimensions; ggml has 1 to {most}.",
+                    tensor=shown(name),
+                    n=n,
+                    most=MAX_DIMENSIONS,
+                )
+            )
         shape = tuple(self._source.number("Q") for _ in range(n))
         kind = self._source.number("I")
         self._source.number("Q")
         if not all(1 <= size <= MAX_SIZE for size in shape):
-            raise ConfigurationError(f"The tensor {shown(name)} has the shape {shown(shape)}, which cannot be.")
+            raise ConfigurationError(
+                tr("The tensor {tensor} has the shape {shape}, which cannot be.", tensor=shown(name), shape=shown(shape))
+            )
         if kind not in TENSOR_TYPES:
-            raise ConfigurationError(f"The tensor {shown(name)} has ggml type {kind:,}, whose size is not known.")
+            raise ConfigurationError(
+                tr("The tensor {tensor} has ggml type {kind:,}, whose size is not known.", tensor=shown(name), kind=kind)
+            )
         stored_as = TENSOR_TYPES[kind]
         block = BLOCKS[stored_as][0]
         if shape[0] % block:
             raise ConfigurationError(
-                f"The tensor {shown(name)} has rows of {shape[0]:,} in {stored_as}, whose blocks have {block}."
+                tr(
+                    "The tensor {tensor} has rows of {n:,} in {format}, whose blocks have {block}.",
+                    tensor=shown(name),
+                    n=shape[0],
+                    format=stored_as,
+                    block=block,
+                )
             )
         return StoredTensor(name, shape, stored_as)
 

@@ -12,6 +12,7 @@ from roofline.adapters.gguf_metadata import Metadata
 from roofline.adapters.gguf_mixers import Layer, attention_block, fused_pieces, is_delta, recurrent_maker
 from roofline.adapters.gguf_roles import RECURRENT_ROLES, ROLES, Place, Role, as_tensor, reshaped, split_name
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.model import Block, LayerGroup, Routing, Tensor
 
 FEED_NORMS = ("ffn_norm", "attn_norm_2", "post_attention_norm", "attn_output_norm", "layer_output_norm", "post_ffw_norm")
@@ -39,7 +40,9 @@ def _stacked(position: int, role: str, tensors: Sequence[StoredTensor]) -> Store
     """One tensor of several of equal shape and type."""
     first = tensors[0]
     if len({(t.shape, t.stored_as) for t in tensors}) > 1:
-        raise ConfigurationError(f"The experts of 'blk.{position}.{role}' differ in shape or type, which is not understood.")
+        raise ConfigurationError(
+            tr("The experts of 'blk.{layer}.{role}' differ in shape or type, which is not understood.", layer=position, role=role)
+        )
     return first if len(tensors) == 1 else replace(first, shape=(*first.shape, len(tensors)))
 
 
@@ -47,7 +50,9 @@ def layer_groups(metadata: Metadata, layers: Sequence[Mapping[str, StoredTensor]
     """Layers of equal blocks, tensor types included, in order of their first."""
     n_shared = metadata.optional("attention.shared_kv_layers") or 0
     if n_shared >= len(layers):
-        raise ConfigurationError(f"'attention.shared_kv_layers' must be below the {len(layers):,} layers, not {n_shared:,}.")
+        raise ConfigurationError(
+            tr("'attention.shared_kv_layers' must be below the {layers:,} layers, not {n:,}.", layers=len(layers), n=n_shared)
+        )
     positions: dict[tuple[tuple[Block, ...], bool], list[int]] = {}
     for i, stored in enumerate(layers):
         found = _layer(metadata, i, named_tensors(i, stored), shared=i >= len(layers) - n_shared)
@@ -68,7 +73,7 @@ def _layer(metadata: Metadata, position: int, named: list[Named], *, shared: boo
     mixers = _mixers(layer, tensors, shared=shared)
     feeds = _feeds(layer, tensors)
     if not mixers and not feeds:
-        raise ConfigurationError(f"Layer {position:,} has neither a mixer nor a feed-forward.")
+        raise ConfigurationError(tr("Layer {layer:,} has neither a mixer nor a feed-forward.", layer=position))
     norms = Block(kind="norms", tensors=tuple(tensors["norms"]), reduces=False)
     streams = Block(kind="residual streams", tensors=tuple(tensors["streams"]), reduces=False)
     extra = tuple(block for block in (norms, streams) if block.tensors)
@@ -103,7 +108,13 @@ def _role(layer: Layer, named: Named) -> Role:
         role = RECURRENT_ROLES.get(named.role, role)
     if role is None:
         name = shown(named.stored.name)
-        raise ConfigurationError(f"The tensor {name} of architecture {shown(layer.metadata.architecture)} is not understood.")
+        raise ConfigurationError(
+            tr(
+                "The tensor {tensor} of architecture {architecture} is not understood.",
+                tensor=name,
+                architecture=shown(layer.metadata.architecture),
+            )
+        )
     return role
 
 
@@ -114,7 +125,7 @@ def _mixers(layer: Layer, tensors: Mapping[Place, list[Tensor]], *, shared: bool
     if maker is not None:
         mixers.append(maker(layer).model_copy(update={"tensors": tuple(tensors["state"])}))
     elif tensors["state"]:
-        raise ConfigurationError(f"Layer {layer.position:,} has tensors of a recurrence of no known kind.")
+        raise ConfigurationError(tr("Layer {layer:,} has tensors of a recurrence of no known kind.", layer=layer.position))
     found = None if is_delta(layer) else attention_block(layer, shared=shared)
     if found is not None:
         block, shape = found
@@ -123,7 +134,7 @@ def _mixers(layer: Layer, tensors: Mapping[Place, list[Tensor]], *, shared: bool
             own = [t.model_copy(update={"use": "vector"}) if t.operator == "attention/key_value" else t for t in own]
         mixers.append(block.model_copy(update={"tensors": tuple(own)}))
     elif tensors["attention"]:
-        raise ConfigurationError(f"Layer {layer.position:,} has tensors of attention but no queries.")
+        raise ConfigurationError(tr("Layer {layer:,} has tensors of attention but no queries.", layer=layer.position))
     return mixers
 
 
@@ -145,7 +156,13 @@ def _feeds(layer: Layer, tensors: Mapping[Place, list[Tensor]]) -> list[Block]:
         for tensor in tensors["experts"]:
             if tensor.part == "routed_experts" and tensor.n_copies != routing.n_experts:
                 raise ConfigurationError(
-                    f"'{tensor.module}' of layer {layer.position:,} holds {tensor.n_copies:,} experts, not {routing.n_experts:,}."
+                    tr(
+                        "'{module}' of layer {layer:,} holds {n:,} experts, not {asked:,}.",
+                        module=tensor.module,
+                        layer=layer.position,
+                        n=tensor.n_copies,
+                        asked=routing.n_experts,
+                    )
                 )
         feeds.append(
             Block(kind="mixture of experts", tensors=tuple(_halved(layer, tensors["experts"], "_exps")), routing=routing)
@@ -170,7 +187,7 @@ def _halved(layer: Layer, tensors: list[Tensor], ending: str) -> list[Tensor]:
 def _routing(layer: Layer) -> Routing:
     n_experts, n_active = layer.size("expert_count"), layer.size("expert_used_count")
     if n_active > n_experts:
-        raise ConfigurationError(f"A token cannot visit {n_active:,} of {n_experts:,} experts.")
+        raise ConfigurationError(tr("A token cannot visit {n:,} of {of:,} experts.", n=n_active, of=n_experts))
     layer.rows("ffn_up_exps" if layer.has("ffn_up_exps") else "ffn_gate_up_exps")
     layer.rows("ffn_gate_inp")
     return Routing(

@@ -15,6 +15,10 @@ from roofline.adapters.attention_cards import Reach
 from roofline.adapters.fields import MAX_LAYERS, MAX_SIZE, shown
 from roofline.adapters.gguf_header import Value
 from roofline.errors import ConfigurationError
+from roofline.language import later, localised, tr
+
+_SILENT_CHUNKS = later("attention.sliding_window is absent: chunks of {n:,} tokens by the architecture.")
+_SILENT_WINDOWS = later("attention.sliding_window is absent: windows of {n:,} tokens by the architecture.")
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,15 @@ class Metadata:
         self._values = values
         name = values.get("general.architecture")
         if not isinstance(name, str) or not name or len(name) > 100:
-            raise ConfigurationError("The file does not say 'general.architecture', which its tensors depend on.")
+            raise ConfigurationError(tr("The file does not say 'general.architecture', which its tensors depend on."))
         self.architecture = name
         self.assumptions: dict[str, str] = {}
         self._read: set[str] = set()
         causal = values.get(f"{name}.attention.causal")
         if name in ENCODERS or causal is False:
-            raise ConfigurationError(f"The architecture {shown(name)} is no decoder that generates token by token.")
+            raise ConfigurationError(
+                tr("The architecture {architecture} is no decoder that generates token by token.", architecture=shown(name))
+            )
 
     def raw(self, key: str) -> Value | None:
         """The value of a key of this architecture."""
@@ -123,25 +129,45 @@ class Metadata:
         if isinstance(value, float) and isfinite(value) and value == int(value):
             value = int(value)
         if not isinstance(value, int):
-            raise ConfigurationError(f"'{self.architecture}.{key}' must be a whole number, not {shown(value)}.")
+            raise ConfigurationError(
+                tr("{name!r} must be a whole number, not {value}.", name=f"{self.architecture}.{key}", value=shown(value))
+            )
         if not 0 <= value <= largest:
-            raise ConfigurationError(f"'{self.architecture}.{key}' must lie between 0 and {largest:,}, not {value:,}.")
+            raise ConfigurationError(
+                tr(
+                    "{name!r} must lie between 0 and {most:,}, not {value}.",
+                    name=f"{self.architecture}.{key}",
+                    most=largest,
+                    value=localised(f"{value:,}"),
+                )
+            )
         return int(value) or None
 
     def size(self, key: str, layer: int | None = None, fallback: int | None = None, largest: int = MAX_SIZE) -> int:
         """A positive whole number that must be known."""
         found = self.optional(key, layer, largest) or fallback
         if found is None:
-            raise ConfigurationError(f"The file does not say '{self.architecture}.{key}', which its counts depend on.")
+            raise ConfigurationError(
+                tr("The file does not say {name!r}, which its counts depend on.", name=f"{self.architecture}.{key}")
+            )
         return found
 
     def _of_layer(self, key: str, values: tuple[int | float, ...], layer: int | None) -> int | float:
         if layer is None:
             if len(set(values)) != 1:
-                raise ConfigurationError(f"'{self.architecture}.{key}' must be one number, not a list of {len(values):,}.")
+                raise ConfigurationError(
+                    tr("{name!r} must be one number, not a list of {n:,}.", name=f"{self.architecture}.{key}", n=len(values))
+                )
             return values[0]
         if layer >= len(values):
-            raise ConfigurationError(f"'{self.architecture}.{key}' lists {len(values):,} values; layer {layer:,} has none.")
+            raise ConfigurationError(
+                tr(
+                    "{name!r} lists {n:,} values; layer {layer:,} has none.",
+                    name=f"{self.architecture}.{key}",
+                    n=len(values),
+                    layer=layer,
+                )
+            )
         return values[layer]
 
     def n_blocks(self) -> int:
@@ -164,8 +190,7 @@ class Metadata:
 
     def _window(self, habit: WindowHabit | None) -> int | None:
         if habit is not None and habit.size is not None and self.raw("attention.sliding_window") is None:
-            word = "chunks" if habit.chunked else "windows"
-            self.assume("window", f"attention.sliding_window is absent: {word} of {habit.size:,} tokens by the architecture.")
+            self.assume("window", tr(_SILENT_CHUNKS if habit.chunked else _SILENT_WINDOWS, n=habit.size))
             return habit.size
         size = self.optional("attention.sliding_window", largest=2**32 - 1)
         return habit.size if size and habit and habit.chunked else size
@@ -179,7 +204,10 @@ class Metadata:
             period = self.optional("attention.sliding_window_pattern") or 0
         if period is None:
             raise ConfigurationError(
-                f"The architecture {shown(self.architecture)} has a sliding window, but nothing says which layers have it."
+                tr(
+                    "The architecture {architecture} has a sliding window, but nothing says which layers have it.",
+                    architecture=shown(self.architecture),
+                )
             )
         if period == 0:
             return True
@@ -198,6 +226,14 @@ class Metadata:
             if key == name or key in self._read or not value or HARMLESS.search(key):
                 continue
             if any(word in key for word in STRUCTURAL_WORDS):
-                raise ConfigurationError(f"The key {shown(name)} is not understood, and it may change what the model does.")
+                raise ConfigurationError(
+                    tr("The key {key} is not understood, and it may change what the model does.", key=shown(name))
+                )
         if self.architecture not in KNOWN:
-            self.assume("architecture", f"architecture {shown(self.architecture)} is not known: read from its tensors alone.")
+            self.assume(
+                "architecture",
+                tr(
+                    "architecture {architecture} is not known: read from its tensors alone.",
+                    architecture=shown(self.architecture),
+                ),
+            )

@@ -12,10 +12,16 @@ from roofline.adapters.attention_cards import AttentionExtras, HeadShape, attent
 from roofline.adapters.gguf_metadata import Metadata
 from roofline.adapters.latent_cards import IndexShape, LatentShape, latent_attention
 from roofline.errors import ConfigurationError
+from roofline.language import later, localised, tr
 from roofline.specs.model import Block, Tensor
 
 CHUNK = 256
 """Tokens per chunk of Mamba-2's kernels, which files do not say."""
+_SHAPES = (
+    later("The tensor 'blk.{layer}.{role}' has {n:,} columns; the metadata asks for {asked}."),
+    later("The tensor 'blk.{layer}.{role}' has {n:,} rows; the metadata asks for {asked}."),
+)
+"""What is said of a shape that does not agree, by axis."""
 
 
 class Layer:
@@ -47,15 +53,17 @@ class Layer:
     def _dimension(self, role: str, axis: int) -> int:
         shape = self._shapes.get(role)
         if shape is None:
-            raise ConfigurationError(f"Layer {self.position:,} has no tensor '{role}', which its kind of layer needs.")
+            raise ConfigurationError(
+                tr("Layer {layer:,} has no tensor '{role}', which its kind of layer needs.", layer=self.position, role=role)
+            )
         return shape[axis] if axis < len(shape) else 1
 
     def check(self, role: str, axis: int, *expected: int) -> None:
         """Refuse a matrix whose shape is not what the metadata says."""
         if self.has(role) and self._dimension(role, axis) not in expected:
+            asked = tr(" or ").join(localised(f"{n:,}") for n in dict.fromkeys(expected))
             raise ConfigurationError(
-                f"The tensor 'blk.{self.position}.{role}' has {self._dimension(role, axis):,} {('columns', 'rows')[axis]};"
-                f" the metadata asks for {' or '.join(f'{n:,}' for n in dict.fromkeys(expected))}."
+                tr(_SHAPES[axis], layer=self.position, role=role, n=self._dimension(role, axis), asked=asked)
             )
 
 
@@ -70,9 +78,13 @@ def head_shape(layer: Layer, *, windowed: bool) -> HeadShape:
         key = layer.optional("attention.key_length_swa") or key
         value = layer.optional("attention.value_length_swa") or value
     if n_kv_heads > n_heads or n_heads % n_kv_heads:
-        raise ConfigurationError(f"{n_heads:,} query heads cannot share {n_kv_heads:,} key-value heads: they must be a multiple.")
+        raise ConfigurationError(
+            tr("{n:,} query heads cannot share {of:,} key-value heads: they must be a multiple.", n=n_heads, of=n_kv_heads)
+        )
     if plain is None and (key is None or value is None):
-        raise ConfigurationError(f"{n_heads:,} heads do not fit in a width of {hidden:,}, and no key_length is given.")
+        raise ConfigurationError(
+            tr("{n:,} heads do not fit in a width of {width:,}, and no key_length is given.", n=n_heads, width=hidden)
+        )
     return HeadShape(hidden, n_heads, n_kv_heads, key or plain or 1, value or plain or 1)
 
 
@@ -105,7 +117,7 @@ def latent(layer: Layer) -> Block:
     value = layer.size("attention.value_length_mla", layer.optional("attention.value_length"))
     n_heads = layer.size("attention.head_count")
     if key <= rope:
-        raise ConfigurationError(f"Keys of {key:,} cannot hold a rotary part of {rope:,}.")
+        raise ConfigurationError(tr("Keys of {n:,} cannot hold a rotary part of {rotary:,}.", n=key, rotary=rope))
     layer.check("attn_kv_a_mqa", 1, rank + rope)
     layer.check("attn_q_b" if layer.has("attn_q_b") else "attn_q", 1, n_heads * key)
     layer.check("attn_kv_b", 1, n_heads * (key - rope + value))
@@ -130,7 +142,9 @@ def _index(layer: Layer) -> IndexShape | None:
     top_k = layer.metadata.optional("attention.indexer.top_k")
     if top_k is None:
         if layer.has("indexer.attn_k"):
-            raise ConfigurationError(f"Layer {layer.position:,} has an indexer, but the file does not say its top_k.")
+            raise ConfigurationError(
+                tr("Layer {layer:,} has an indexer, but the file does not say its top_k.", layer=layer.position)
+            )
         return None
     heads, size = layer.size("attention.indexer.head_count"), layer.size("attention.indexer.key_length")
     layer.check("indexer.attn_q_b", 1, heads * size)
@@ -160,7 +174,9 @@ def _mamba2(layer: Layer) -> Block:
     layer.check("ssm_conv1d", 0, columns)
     layer.check("ssm_out", 0, width)
     layer.rows("ssm_out")
-    layer.metadata.assume("chunk", f"Prompts pass through Mamba-2 in chunks of {CHUNK} tokens, which the file does not say.")
+    layer.metadata.assume(
+        "chunk", tr("Prompts pass through Mamba-2 in chunks of {n} tokens, which the file does not say.", n=CHUNK)
+    )
     hidden = layer.metadata.size("embedding_length")
     return recurrent.dual_state(
         recurrent.SelectiveShape(
@@ -183,7 +199,9 @@ def _delta_net(layer: Layer) -> Block:
     layer.rows("attn_qkv" if layer.has("attn_qkv") else "ssm_in")
     layer.rows("ssm_out")
     if width % value_heads:
-        raise ConfigurationError(f"'ssm.inner_size' must be a multiple of the {value_heads:,} value heads, not {width:,}.")
+        raise ConfigurationError(
+            tr("'ssm.inner_size' must be a multiple of the {heads:,} value heads, not {n:,}.", heads=value_heads, n=width)
+        )
     return recurrent.gated_delta_net(
         recurrent.DeltaShape(
             hidden=layer.metadata.size("embedding_length"),
@@ -246,13 +264,15 @@ def attention_block(layer: Layer, *, shared: bool) -> tuple[Block, HeadShape | N
     if layer.has("attn_kv_a_mqa"):
         return latent(layer), None
     if layer.has("indexer.attn_k", "indexer.attn_q_b", "indexer.proj"):
-        raise ConfigurationError(f"Layer {layer.position:,} has an indexer on attention per head, which is not understood.")
+        raise ConfigurationError(
+            tr("Layer {layer:,} has an indexer on attention per head, which is not understood.", layer=layer.position)
+        )
     if layer.has("attn_q", "attn_qkv"):
         return per_head_attention(layer, shared=shared)
     if layer.has("attn_output"):
         return Block(kind="matrix"), None
     if layer.has("attn_k", "attn_v", "attn_q_b", "attn_kv_b"):
-        raise ConfigurationError(f"Layer {layer.position:,} has keys or values but no queries.")
+        raise ConfigurationError(tr("Layer {layer:,} has keys or values but no queries.", layer=layer.position))
     return None
 
 

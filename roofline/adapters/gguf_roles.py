@@ -14,6 +14,7 @@ from typing import Literal
 from roofline.adapters.fields import shown
 from roofline.adapters.gguf_header import StoredTensor
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.model import Part, Split, Tensor, Use
 
 Place = Literal["attention", "state", "dense", "experts", "norms", "streams"]
@@ -181,7 +182,13 @@ def as_tensor(stored: StoredTensor, role: Role, gguf: str, suffix: str) -> Tenso
     if role.use == "convolution":
         n_out, copies = stored.n_parameters // n_in, 1
     elif n_in * n_out * copies != stored.n_parameters or (copies > 1 and role.part not in STACKED_PARTS):
-        raise ConfigurationError(f"The tensor {shown(stored.name)} has the shape {shown(stored.shape)}, which is not understood.")
+        raise ConfigurationError(
+            tr(
+                "The tensor {tensor} has the shape {shape}, which is not understood.",
+                tensor=shown(stored.name),
+                shape=shown(stored.shape),
+            )
+        )
     return Tensor(
         operator=role.operator,
         module=role.module,
@@ -214,5 +221,12 @@ def _vector(stored: StoredTensor, role: Role, suffix: str) -> Tensor:
 def reshaped(stored: StoredTensor, n_in: int) -> StoredTensor:
     """The same numbers as rows of another length."""
     if stored.n_parameters % n_in:
-        raise ConfigurationError(f"The tensor {shown(stored.name)} has the shape {shown(stored.shape)}: no rows of {n_in:,}.")
+        raise ConfigurationError(
+            tr(
+                "The tensor {tensor} has the shape {shape}: no rows of {n:,}.",
+                tensor=shown(stored.name),
+                shape=shown(stored.shape),
+                n=n_in,
+            )
+        )
     return replace(stored, shape=(n_in, stored.n_parameters // n_in))

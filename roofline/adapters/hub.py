@@ -19,12 +19,13 @@ from urllib.request import getproxies, proxy_bypass
 from roofline.adapters.files import CONFIGURATION_NAME, MAX_FILE_BYTES, QUANTIZATION_NAME, load_model_file
 from roofline.adapters.safetensors_file import INDEX_NAME, MAX_INDEX_BYTES
 from roofline.errors import InputError
+from roofline.language import later, tr
 from roofline.specs.model import ModelSpec
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 REPOSITORY = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
 TRUE_WORDS = ("1", "ON", "YES", "TRUE")
-NEEDED = "models of the Hub need huggingface_hub: pip install 'roofline[hub]'"
+NEEDED = later("models of the Hub need huggingface_hub: pip install 'roofline[hub]'")
 TIMEOUT_S = 5.0
 """Longest wait for one answer of the Hub."""
 PROBE_S = 0.4
@@ -104,13 +105,13 @@ def model_from_hub(repo_id: str, revision: str | None = None) -> ModelSpec:
         The configuration is not understood.
     """
     if not looks_like_repository(repo_id):
-        raise HubError(f"{repo_id[:60]!r} is no repository id: it must look like 'organisation/name'.")
+        raise HubError(tr("{name!r} is no repository id: it must look like 'organisation/name'.", name=repo_id[:60]))
     if not is_installed():
-        raise HubError(f"{NEEDED}.")
+        raise HubError(f"{tr(NEEDED)}.")
     local = _offline() or not is_reachable(TIMEOUT_S)
     found = _fetched(repo_id, CONFIGURATION_NAME, revision, MAX_FILE_BYTES, local=local)
     if found is None:
-        raise HubError(f"The repository {repo_id!r} has no config.json, so its structure cannot be read.")
+        raise HubError(tr("The repository {name!r} has no config.json, so its structure cannot be read.", name=repo_id))
     commit = found.parent.name
     for name, limit in ((QUANTIZATION_NAME, MAX_FILE_BYTES), (INDEX_NAME, MAX_INDEX_BYTES)):
         _fetched(repo_id, name, commit, limit, local=local)
@@ -133,7 +134,7 @@ def _fetched(repo_id: str, name: str, revision: str | None, limit: int, *, local
     except LocalEntryNotFoundError as error:
         if name != CONFIGURATION_NAME:
             return None
-        raise HubError(f"The repository {repo_id!r} is not in the cache, and the Hub cannot be reached.") from error
+        raise HubError(tr("The repository {name!r} is not in the cache, and the Hub cannot be reached.", name=repo_id)) from error
     except EntryNotFoundError:
         return None
     except Exception as error:  # the errors of the transport differ between versions of huggingface_hub
@@ -148,7 +149,7 @@ def _is_small(repo_id: str, name: str, revision: str | None, limit: int) -> bool
     url = hf_hub_url(repo_id, name, revision=revision, endpoint=endpoint())
     size = get_hf_file_metadata(url, timeout=TIMEOUT_S).size
     if size is not None and size > limit and name == CONFIGURATION_NAME:
-        raise HubError(f"{name} of {repo_id!r} has {size:,} bytes, which no configuration has.")
+        raise HubError(tr("{file} of {name!r} has {n:,} bytes, which no configuration has.", file=name, name=repo_id, n=size))
     return size is not None and size <= limit
 
 
@@ -159,12 +160,16 @@ def _reason(repo_id: str, revision: str | None, error: Exception) -> str:
     if isinstance(error, HubError):
         return str(error)
     if isinstance(error, errors.GatedRepoError):
-        return f"The repository {repo_id!r} is gated: accept its terms on the Hub and set HF_TOKEN."
+        return tr("The repository {name!r} is gated: accept its terms on the Hub and set HF_TOKEN.", name=repo_id)
     if isinstance(error, errors.RevisionNotFoundError):
-        return f"The repository {repo_id!r} has no revision {str(revision)[:60]!r}."
+        return tr("The repository {name!r} has no revision {revision!r}.", name=repo_id, revision=str(revision)[:60])
     if isinstance(error, errors.RepositoryNotFoundError):
-        return f"The Hub has no repository {repo_id!r} that is open to you; check its spelling, or set HF_TOKEN."
+        return tr("The Hub has no repository {name!r} that is open to you; check its spelling, or set HF_TOKEN.", name=repo_id)
     if isinstance(error, errors.HfHubHTTPError):
         status = getattr(error.response, "status_code", None)
-        return f"The Hub could not give {repo_id!r}: it answered with status {status}."
-    return f"The Hub at {endpoint()} cannot be reached ({type(error).__name__}); give the path of a config.json instead."
+        return tr("The Hub could not give {name!r}: it answered with status {status}.", name=repo_id, status=str(status))
+    return tr(
+        "The Hub at {address} cannot be reached ({reason}); give the path of a config.json instead.",
+        address=endpoint(),
+        reason=type(error).__name__,
+    )

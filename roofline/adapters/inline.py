@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from roofline.adapters.envelope import Envelope
+from roofline.language import later
 
 CONFIGURATION = Envelope(
     prefix="config:",
-    noun="configuration",
-    advice="leave out per-layer lists or module names of its quantization_config",
-    remedy="paste the config.json again",
+    noun=later("configuration"),
+    advice=later("leave out per-layer lists or module names of its quantization_config"),
+    remedy=later("paste the config.json again"),
     most_characters=2400,
     most_bytes=200_000,
 )

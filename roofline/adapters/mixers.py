@@ -20,6 +20,7 @@ from roofline.adapters.shared_blocks import shared_from_fields
 from roofline.adapters.tensors import matrix
 from roofline.adapters.traits import Traits
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.model import Block
 
 STATE_BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "fp32": 32, "bf16": 16, "fp16": 16}
@@ -65,7 +66,9 @@ def _compressed(fields: Fields, traits: Traits) -> Block:
         index = IndexShape(heads, fields.size("index_head_dim"), fields.size("index_topk"))
     n_heads, groups, size = fields.size("n_heads"), fields.size("o_groups"), fields.size("key_size")
     if n_heads * size % groups:
-        raise ConfigurationError(f"'o_groups' must divide the {n_heads * size:,} outputs of the heads, not {groups}.")
+        raise ConfigurationError(
+            tr("'o_groups' must divide the {n:,} outputs of the heads, not {groups}.", n=n_heads * size, groups=groups)
+        )
     return compressed_attention(
         CompressedShape(
             hidden=fields.size("hidden_size"),
@@ -116,7 +119,9 @@ def head_shape(fields: Fields, traits: Traits) -> HeadShape:
         if fields.flag("attention_k_eq_v"):
             n_kv_heads = fields.optional("num_global_key_value_heads") or n_kv_heads
     if n_kv_heads > n_heads or n_heads % n_kv_heads:
-        raise ConfigurationError(f"{n_heads} query heads cannot share {n_kv_heads} key-value heads: they must be a multiple.")
+        raise ConfigurationError(
+            tr("{n:,} query heads cannot share {of:,} key-value heads: they must be a multiple.", n=n_heads, of=n_kv_heads)
+        )
     return HeadShape(hidden, n_heads, n_kv_heads, size, value)
 
 
@@ -218,7 +223,7 @@ def _linear_by_fields(fields: Fields) -> str:
         return "kda"
     if fields.stated("state_size"):
         return "mamba"
-    raise ConfigurationError("The layer list names recurrent layers, but no field says of which kind.")
+    raise ConfigurationError(tr("The layer list names recurrent layers, but no field says of which kind."))
 
 
 def _state_bits(fields: Fields) -> int | None:
@@ -309,7 +314,7 @@ def _gated_recurrence(fields: Fields, habits: Habits) -> Block:
     hidden, n_heads = fields.size("hidden_size"), fields.size("n_heads")
     width = fields.size("lru_width", fallback=hidden)
     if width % n_heads:
-        raise ConfigurationError(f"'lru_width' must be a multiple of the {n_heads} heads, not {width}.")
+        raise ConfigurationError(tr("'lru_width' must be a multiple of the {heads} heads, not {n}.", heads=n_heads, n=width))
     return recurrent.gated_recurrence(hidden, width, n_heads, fields.size("conv1d_width", 4))
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from roofline.adapters.fields import shown
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 
 MAX_PATTERNS = 100_000
 MAX_PATTERN_LENGTH = 400
@@ -52,7 +53,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(source)
     except (re.error, RecursionError, OverflowError) as error:
-        raise ConfigurationError(f"The module pattern {shown(pattern)} is not understood.") from error
+        raise ConfigurationError(tr("The module pattern {pattern} is not understood.", pattern=shown(pattern))) from error
 
 
 class ModulePatterns:
@@ -64,7 +65,7 @@ class ModulePatterns:
         self._patterns: list[str] = []
         for entry in list(entries)[:MAX_PATTERNS]:
             if not isinstance(entry, str) or len(entry) > MAX_PATTERN_LENGTH:
-                raise ConfigurationError(f"A list of modules holds {shown(entry)}, which is no module name.")
+                raise ConfigurationError(tr("A list of modules holds {entry}, which is no module name.", entry=shown(entry)))
             self._add(entry)
 
     def _add(self, entry: str) -> None:
@@ -123,4 +124,4 @@ def _reject_slow(pattern: str) -> None:
     """Refuse regular expressions that can take long on a short name: repeated groups, or many repetitions."""
     repetitions = sum(pattern.count(mark) for mark in "*+{")
     if pattern.startswith("re:") and (re.search(r"\)[*+{]", pattern) or repetitions > MAX_REPETITIONS):
-        raise ConfigurationError(f"The module pattern {shown(pattern)} repeats too much to be read.")
+        raise ConfigurationError(tr("The module pattern {pattern} repeats too much to be read.", pattern=shown(pattern)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from roofline.adapters.fields import Fields, shown
 from roofline.adapters.modules import ModulePatterns
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 from roofline.specs.model import LayerGroup, Tensor
 
 QUANTIZED_OPERATORS = (
@@ -129,7 +130,7 @@ def stored_scheme(config: Mapping[str, object], decoder: Mapping[str, object]) -
             if isinstance(found, Mapping) and found:
                 return _scheme(Fields(found, {}, name), decoder)
             if found is not None and not isinstance(found, Mapping):
-                raise ConfigurationError(f"{name!r} must be a table, not {shown(found)}.")
+                raise ConfigurationError(tr("{name!r} must be a table, not {value}.", name=name, value=shown(found)))
     return None
 
 
@@ -154,7 +155,11 @@ def _scheme(fields: Fields, decoder: Mapping[str, object]) -> Scheme:
     }
     if method not in readers:
         raise ConfigurationError(
-            f"The quantisation method {shown(method or 'none')} is not understood; known are {', '.join(readers)}."
+            tr(
+                "The quantisation method {name} is not understood; known are {known}.",
+                name=shown(method or "none"),
+                known=", ".join(readers),
+            )
         )
     scheme = readers[method](fields)
     narrow_experts = decoder.get("expert_dtype")
@@ -180,7 +185,9 @@ def _block_format(fields: Fields) -> str:
         return "fp8_block128"
     if block == [1, 32]:
         return "mxfp8"
-    raise ConfigurationError(f"'weight_block_size' {shown(block)} is not understood; known are [128, 128] and [1, 32].")
+    raise ConfigurationError(
+        tr("'weight_block_size' {block} is not understood; known are [128, 128] and [1, 32].", block=shown(block))
+    )
 
 
 def _fp8(fields: Fields) -> Scheme:
@@ -196,7 +203,9 @@ def _integer(bits: int, group: int, *, symmetric: bool, activations: bool = Fals
             return rows[bits]
     found = INTEGER_FORMATS.get((bits, group, symmetric))
     if found is None:
-        raise ConfigurationError(f"Integer weights of {bits} bits in groups of {group} are not a format known here.")
+        raise ConfigurationError(
+            tr("Integer weights of {bits} bits in groups of {group} are not a format known here.", bits=bits, group=group)
+        )
     return found
 
 
@@ -254,7 +263,7 @@ def _compressed(fields: Fields) -> Scheme:
     """compressed-tensors: groups of targets, each with its weights' layout."""
     groups = fields.table("config_groups")
     if not groups:
-        raise ConfigurationError("'config_groups' of the quantisation must name at least one group.")
+        raise ConfigurationError(tr("'config_groups' of the quantisation must name at least one group."))
     default, named = None, []
     ignored = _ignored(fields, "ignore")
     for key in list(groups)[:1000]:
@@ -276,7 +285,11 @@ def _algorithm(name: str) -> str:
     found = ALGORITHMS.get(name.upper())
     if found is None:
         raise ConfigurationError(
-            f"The quantisation algorithm {shown(name)} is not understood; known are {', '.join(ALGORITHMS)}."
+            tr(
+                "The quantisation algorithm {name} is not understood; known are {known}.",
+                name=shown(name),
+                known=", ".join(ALGORITHMS),
+            )
         )
     return found
 
@@ -308,7 +321,7 @@ def _quark(fields: Fields) -> Scheme:
     weight = settings.inner("weight") if settings is not None else None
     ignored = _ignored(fields, "exclude")
     if weight is None:
-        raise ConfigurationError("'global_quant_config' of the quantisation must say how 'weight' is stored.")
+        raise ConfigurationError(tr("'global_quant_config' of the quantisation must say how 'weight' is stored."))
     named = []
     for pattern in list(fields.table("layer_quant_config") or {})[:10_000]:
         own = Fields(fields.table("layer_quant_config") or {}, {}, "layer_quant_config").inner(str(pattern))
@@ -329,14 +342,14 @@ def _quark_format(weight: Fields) -> str:
     if dtype in ("int4", "uint4", "int8", "uint8"):
         symmetric = weight.flag("symmetric", True)
         return _integer(int(dtype[-1]), group, symmetric=symmetric, activations=True)
-    raise ConfigurationError(f"The quantisation type {shown(dtype)} is not understood.")
+    raise ConfigurationError(tr("The quantisation type {name} is not understood.", name=shown(dtype)))
 
 
 def with_formats(groups: tuple[LayerGroup, ...], scheme: Scheme) -> tuple[LayerGroup, ...]:
     """Layers with the format of each tensor; layers that differ in format become groups of their own."""
     n_looks = sum((g.n_layers if scheme.by_layer else 1) * len(b.tensors) for g in groups for b in g.blocks)
     if n_looks * scheme.cost > MAX_COMPARISONS:
-        raise ConfigurationError("The quantisation names more module patterns than can be compared with all layers.")
+        raise ConfigurationError(tr("The quantisation names more module patterns than can be compared with all layers."))
     out: list[LayerGroup] = []
     for group in groups:
         tensors = [t for block in group.blocks for t in block.tensors]

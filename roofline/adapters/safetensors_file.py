@@ -18,6 +18,7 @@ from typing import TypeGuard
 from roofline.adapters.fields import MAX_LAYERS, shown
 from roofline.adapters.shards import shard_paths
 from roofline.errors import ConfigurationError, InputError
+from roofline.language import tr
 from roofline.specs.model import ModelSpec
 from roofline.units import BITS_PER_BYTE, MEBI
 
@@ -110,7 +111,7 @@ def stored_files(path: Path) -> StoredFiles:
     index = path.with_name(INDEX_NAME)
     if index.is_file() and SHARD.match(path.name):
         return _from_index(index)
-    paths = shard_paths(path, SHARD.match(path.name), ending=".safetensors", most=MAX_SHARDS, hint=", and no index")
+    paths = shard_paths(path, SHARD.match(path.name), ending=".safetensors", most=MAX_SHARDS, hint=tr(", and no index"))
     tensors = _headers(paths)
     return StoredFiles(frozenset(tensors), tensors, None)
 
@@ -120,15 +121,19 @@ def _from_index(path: Path) -> StoredFiles:
     index = _json_file(path)
     names = index.get("weight_map")
     if not isinstance(names, dict) or not names:
-        raise ConfigurationError(f"{path.name!r} has no 'weight_map' of tensors to files, so it is no index.")
+        raise ConfigurationError(tr("{file!r} has no 'weight_map' of tensors to files, so it is no index.", file=path.name))
     shards = {value for value in names.values() if isinstance(value, str) and value == Path(value).name}
     if len(shards) > MAX_SHARDS or not all(isinstance(v, str) and v in shards for v in names.values()):
-        raise ConfigurationError(f"'weight_map' of {path.name!r} must name up to {MAX_SHARDS:,} files in the same folder.")
+        raise ConfigurationError(
+            tr("'weight_map' of {file!r} must name up to {most:,} files in the same folder.", file=path.name, most=MAX_SHARDS)
+        )
     present = sorted(path.with_name(name) for name in shards if path.with_name(name).is_file())
     tensors = _headers(present)
     extra = next((name for name in tensors if name not in names), None)
     if extra is not None:
-        raise ConfigurationError(f"The tensor {shown(extra)} is in a file but not in its index: they are not of one model.")
+        raise ConfigurationError(
+            tr("The tensor {tensor} is in a file but not in its index: they are not of one model.", tensor=shown(extra))
+        )
     return StoredFiles(frozenset(map(str, names)), tensors, _stated_bytes(index))
 
 
@@ -144,21 +149,23 @@ def _stated_bytes(index: Mapping[str, object]) -> int | None:
 def _json_file(path: Path) -> dict[str, object]:
     try:
         if not path.is_file():
-            raise InputError(f"There is no file {str(path)!r}.")
+            raise InputError(tr("There is no file {path!r}.", path=str(path)))
         if path.stat().st_size > MAX_INDEX_BYTES:
-            raise InputError(f"{str(path)!r} is larger than {MAX_INDEX_BYTES // int(MEBI)} MiB, which no index is.")
+            raise InputError(
+                tr("{path!r} is larger than {most} MiB, which no index is.", path=str(path), most=MAX_INDEX_BYTES // int(MEBI))
+            )
         return _table(path.read_bytes(), repr(path.name))
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read: {type(error).__name__}.") from error
+        raise InputError(tr("{path!r} cannot be read: {reason}.", path=str(path), reason=type(error).__name__)) from error
 
 
 def _table(data: bytes, name: str) -> dict[str, object]:
     try:
         value = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{name} is not JSON: {str(error)[:120]}.") from error
+        raise ConfigurationError(tr("{name} is not JSON: {reason}.", name=name, reason=str(error)[:120])) from error
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{name} holds a {type(value).__name__}, not a table.")
+        raise ConfigurationError(tr("{name} holds a {kind}, not a table.", name=name, kind=type(value).__name__))
     return value
 
 
@@ -171,7 +178,9 @@ def _headers(paths: list[Path]) -> dict[str, Stored]:
         left -= n_bytes
         for name, stored in parse_header(header, path.name).items():
             if name in found:
-                raise ConfigurationError(f"The tensor {shown(name)} is in two files: they are not of one model.")
+                raise ConfigurationError(
+                    tr("The tensor {tensor} is in two files: they are not of one model.", tensor=shown(name))
+                )
             found[name] = stored
     return found
 
@@ -181,12 +190,16 @@ def _header_bytes(path: Path, limit: int) -> tuple[bytes, int]:
         with path.open("rb") as stream:
             length = int.from_bytes(stream.read(LENGTH_BYTES), "little")
             if not 2 <= length <= limit:
-                raise ConfigurationError(f"{path.name!r} is no safetensors file: a header of {length:,} bytes cannot be.")
+                raise ConfigurationError(
+                    tr("{file!r} is no safetensors file: a header of {n:,} bytes cannot be.", file=path.name, n=length)
+                )
             data = stream.read(length)
     except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read: {type(error).__name__}.") from error
+        raise InputError(tr("{path!r} cannot be read: {reason}.", path=str(path), reason=type(error).__name__)) from error
     if len(data) < length:
-        raise InputError(f"{path.name!r} ends inside its header of {length:,} bytes: more of its beginning is needed.")
+        raise InputError(
+            tr("{file!r} ends inside its header of {n:,} bytes: more of its beginning is needed.", file=path.name, n=length)
+        )
     return data, length
 
 
@@ -204,15 +217,26 @@ def parse_header(data: bytes, name: str) -> dict[str, Stored]:
 
 def _stored(name: str, entry: object) -> Stored:
     if not isinstance(entry, dict):
-        raise ConfigurationError(f"The tensor {shown(name)} must be described by a table, not {shown(entry)}.")
+        raise ConfigurationError(
+            tr("The tensor {tensor} must be described by a table, not {value}.", tensor=shown(name), value=shown(entry))
+        )
     dtype, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     if not isinstance(dtype, str) or dtype not in DTYPE_BITS:
-        raise ConfigurationError(f"The tensor {shown(name)} has dtype {shown(dtype)}, whose size is not known.")
+        raise ConfigurationError(
+            tr("The tensor {tensor} has dtype {dtype}, whose size is not known.", tensor=shown(name), dtype=shown(dtype))
+        )
     if not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
-        raise ConfigurationError(f"The tensor {shown(name)} has no shape or no pair of offsets that can be.")
+        raise ConfigurationError(tr("The tensor {tensor} has no shape or no pair of offsets that can be.", tensor=shown(name)))
     n_elements, n_bytes = prod(shape), offsets[1] - offsets[0]
     if n_bytes < 0 or n_bytes != -(-n_elements * DTYPE_BITS[dtype] // int(BITS_PER_BYTE)):
-        raise ConfigurationError(f"The tensor {shown(name)} takes {n_bytes:,} bytes, which its shape and {dtype} do not.")
+        raise ConfigurationError(
+            tr(
+                "The tensor {tensor} takes {n:,} bytes, which its shape and {dtype} do not.",
+                tensor=shown(name),
+                n=n_bytes,
+                dtype=dtype,
+            )
+        )
     return Stored(dtype, n_elements, n_bytes)
 
 
@@ -240,7 +264,11 @@ def _check_layers(model: ModelSpec, names: Collection[str]) -> None:
     layers = {int(found[1]) for name in names if not TOWER.search(name) and (found := LAYER.search(name))}
     if layers and max(layers) + 1 < model.n_layers:
         raise ConfigurationError(
-            f"The files have {max(layers) + 1:,} layers, the configuration {model.n_layers:,}: they are not of one model."
+            tr(
+                "The files have {n:,} layers, the configuration {of:,}: they are not of one model.",
+                n=max(layers) + 1,
+                of=model.n_layers,
+            )
         )
 
 

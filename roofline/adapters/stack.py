@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from roofline.adapters.families import Habits
 from roofline.adapters.fields import MAX_LAYERS, Fields, shown
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 
 KINDS: dict[str, str] = {
     "full_attention": "full",
@@ -70,7 +71,9 @@ def layer_count(fields: Fields) -> int:
 
 def _bounded(n_layers: int) -> int:
     if n_layers > MAX_LAYERS:
-        raise ConfigurationError(f"The configuration lists {n_layers:,} layers; at most {MAX_LAYERS:,} are read.")
+        raise ConfigurationError(
+            tr("The configuration lists {n:,} layers; at most {most:,} are read.", n=n_layers, most=MAX_LAYERS)
+        )
     return n_layers
 
 
@@ -120,7 +123,13 @@ def _by_letters(fields: Fields, n_layers: int) -> Sequence[str] | None:
     if pattern is None or fields.stated("layer_kinds"):
         return None
     if not isinstance(pattern, str) or set(pattern) - set(LETTERS):
-        raise ConfigurationError(f"'hybrid_override_pattern' must be letters out of {''.join(LETTERS)}, not {shown(pattern)}.")
+        raise ConfigurationError(
+            tr(
+                "'hybrid_override_pattern' must be letters out of {letters}, not {value}.",
+                letters="".join(LETTERS),
+                value=shown(pattern),
+            )
+        )
     return _cut([LETTERS[letter] for letter in pattern], n_layers, "hybrid_override_pattern")
 
 
@@ -130,7 +139,7 @@ def _by_words(fields: Fields, n_layers: int) -> Sequence[str] | None:
         return None
     for word in words:
         if not isinstance(word, str) or word not in KINDS:
-            raise ConfigurationError(f"The layer list holds {shown(word)}, a kind of layer that is not understood.")
+            raise ConfigurationError(tr("The layer list holds {word}, a kind of layer that is not understood.", word=shown(word)))
     kinds = [KINDS[str(word)] for word in words]
     if fields.listing("block_types"):
         return [kinds[i % len(kinds)] for i in range(n_layers)]
@@ -211,7 +220,9 @@ def _by_window(fields: Fields, habits: Habits, n_layers: int) -> Sequence[str]:
 def _cut(kinds: Sequence[str], n_layers: int, name: str) -> Sequence[str]:
     """A list may be longer by the draft layers, never shorter."""
     if len(kinds) < n_layers:
-        raise ConfigurationError(f"{name!r} has {len(kinds):,} entries for {n_layers:,} layers.")
+        raise ConfigurationError(
+            tr("{name!r} has {n:,} entries for {layers:,} layers.", name=name, n=len(kinds), layers=n_layers)
+        )
     return kinds[:n_layers]
 
 
@@ -256,7 +267,7 @@ def _experts_by_positions(fields: Fields, n_layers: int) -> Sequence[bool] | Non
     if isinstance(text, str) and text:
         parts = [part.strip() for part in text[: 10 * MAX_LAYERS].split(",")]
         if not all(part.isdecimal() and len(part) < 6 for part in parts):
-            raise ConfigurationError(f"'moe_layers_enum' must be numbers between commas, not {shown(text)}.")
+            raise ConfigurationError(tr("'moe_layers_enum' must be numbers between commas, not {value}.", value=shown(text)))
         positions = {int(part) for part in parts}
         return [i in positions for i in range(n_layers)]
     listed = fields.whole_numbers("moe_layers")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from roofline.adapters.families import Habits
 from roofline.adapters.fields import MAX_LAYERS, Fields
 from roofline.adapters.tensors import vector
+from roofline.language import tr
 from roofline.specs.model import Tensor
 
 CHANNELS = 3
@@ -61,13 +62,13 @@ def tower_tensors(outer: Fields, habits: Habits, hidden: int) -> list[Tensor]:
     """Weights of the tower a file describes; none where it has none, or one of a kind not known, which is said."""
     for name in ("audio_config", "speech_config"):
         if outer.table(name):
-            outer.assume(name, f"The tower of {name} is not counted.")
+            outer.assume(name, tr("The tower of {name} is not counted.", name=name))
     vision = outer.inner("vision_config")
     if vision is None or not outer.table("vision_config"):
         return []
     maker = _MAKERS.get(habits.tower)
     if maker is None:
-        outer.assume("vision_config", "The vision tower is of a kind not known here: it is not counted.")
+        outer.assume("vision_config", tr("The vision tower is of a kind not known here: it is not counted."))
         return []
     pieces = maker(outer, vision, hidden)
     parts = {"patches": pieces.before, "blocks": pieces.blocks, "projector": pieces.after}

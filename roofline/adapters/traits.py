@@ -9,6 +9,7 @@ from roofline.adapters.families import Habits
 from roofline.adapters.fields import MAX_SIZE, Fields, shown
 from roofline.adapters.stack import LayerPlan, layer_plans
 from roofline.errors import ConfigurationError
+from roofline.language import tr
 
 FFN_MULTIPLE = 256
 """Searched architectures round the width of a feed-forward up to a multiple of this."""
@@ -50,7 +51,9 @@ def _indexed(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits])
         return traits
     owned = _indexers(fields, len(plans))
     if len(owned) < len(plans):
-        raise ConfigurationError(f"The list of indexers has {len(owned):,} entries for {len(plans):,} layers.")
+        raise ConfigurationError(
+            tr("The list of indexers has {n:,} entries for {layers:,} layers.", n=len(owned), layers=len(plans))
+        )
     return [replace(t, indexed=own) for t, own in zip(traits, owned, strict=False)]
 
 
@@ -75,7 +78,9 @@ def _shared_caches(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Tr
     if not n_shared:
         return traits
     if n_shared >= len(plans):
-        raise ConfigurationError(f"'num_kv_shared_layers' must be below the {len(plans):,} layers, not {n_shared:,}.")
+        raise ConfigurationError(
+            tr("'num_kv_shared_layers' must be below the {layers:,} layers, not {n:,}.", layers=len(plans), n=n_shared)
+        )
     first = len(plans) - n_shared
     return [replace(t, shares_cache=i >= first) for i, t in enumerate(traits)]
 
@@ -85,10 +90,12 @@ def _ratios(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits]) 
     ratios = fields.whole_numbers("compress_ratios") or _rates_by_kind(fields)
     if ratios is None:
         if fields.optional("output_rank") and fields.optional("o_groups"):
-            raise ConfigurationError("The configuration does not say 'compress_ratios', which its cache depends on.")
+            raise ConfigurationError(tr("The configuration does not say 'compress_ratios', which its cache depends on."))
         return traits
     if len(ratios) < len(plans):
-        raise ConfigurationError(f"'compress_ratios' has {len(ratios):,} entries for {len(plans):,} layers.")
+        raise ConfigurationError(
+            tr("{name!r} has {n:,} entries for {layers:,} layers.", name="compress_ratios", n=len(ratios), layers=len(plans))
+        )
     return [replace(t, mixer="full", ratio=ratio) for t, ratio in zip(traits, ratios, strict=False)]
 
 
@@ -106,7 +113,9 @@ def _widths(fields: Fields, plans: tuple[LayerPlan, ...], traits: list[Traits]) 
     if isinstance(listed, list):
         widths = fields.whole_numbers("intermediate_size") or []
         if len(widths) < len(plans) or not all(widths):
-            raise ConfigurationError(f"'intermediate_size' must list a width for each of the {len(plans):,} layers.")
+            raise ConfigurationError(
+                tr("'intermediate_size' must list a width for each of the {layers:,} layers.", layers=len(plans))
+            )
         return [replace(t, width=width) for t, width in zip(traits, widths, strict=False)]
     if fields.flag("use_double_wide_mlp"):
         base = fields.size("ffn_size")
@@ -132,18 +141,20 @@ def _searched(fields: Fields, n_layers: int) -> tuple[Traits, ...]:
     """
     blocks = fields.listing("block_configs") or []
     if len(blocks) != n_layers:
-        raise ConfigurationError(f"'block_configs' has {len(blocks):,} entries for {n_layers:,} layers.")
+        raise ConfigurationError(
+            tr("{name!r} has {n:,} entries for {layers:,} layers.", name="block_configs", n=len(blocks), layers=n_layers)
+        )
     hidden, n_heads = fields.size("hidden_size"), fields.size("n_heads")
     return tuple(_searched_layer(block, hidden, n_heads) for block in blocks)
 
 
 def _searched_layer(block: object, hidden: int, n_heads: int) -> Traits:
     if not isinstance(block, Mapping):
-        raise ConfigurationError(f"An entry of 'block_configs' must be a table, not {shown(block)}.")
+        raise ConfigurationError(tr("An entry of 'block_configs' must be a table, not {value}.", value=shown(block)))
     inside = Fields(block, {}, "block_configs")
     attention, feed = inside.inner("attention"), inside.inner("ffn")
     if attention is None or feed is None:
-        raise ConfigurationError("Each entry of 'block_configs' must have the tables 'attention' and 'ffn'.")
+        raise ConfigurationError(tr("Each entry of 'block_configs' must have the tables 'attention' and 'ffn'."))
     mixer, n_kv_heads = "full", 0
     if attention.flag("no_op"):
         mixer = "none"
@@ -158,5 +169,7 @@ def _searched_layer(block: object, hidden: int, n_heads: int) -> Traits:
     width = int(2 * feed.number("ffn_mult", 0.0) * hidden / 3)
     width = -(-width // FFN_MULTIPLE) * FFN_MULTIPLE
     if not 0 < width <= MAX_SIZE:
-        raise ConfigurationError(f"'ffn_mult' gives a feed-forward {width:,} wide; it must lie between 1 and {MAX_SIZE:,}.")
+        raise ConfigurationError(
+            tr("'ffn_mult' gives a feed-forward {width:,} wide; it must lie between 1 and {most:,}.", width=width, most=MAX_SIZE)
+        )
     return Traits(mixer, "dense", width=width, n_kv_heads=n_kv_heads)

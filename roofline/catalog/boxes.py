@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids, is_own_device, load_hardware
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import tr
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.specs.scenario import hardware_parts
 
@@ -36,7 +37,9 @@ def load_box(hardware: str) -> Accelerator:
         return first
     for _, device in devices:
         if device.category in ("server CPU", "desktop CPU"):
-            raise InputError(f"{device.id} is a CPU: name it as the host (--host {device.id}), not among the devices.")
+            raise InputError(
+                tr("{device} is a CPU: name it as the host (--host {device}), not among the devices.", device=device.id)
+            )
     n_devices = sum(count for count, _ in devices)
     watts = [count * device.tdp.base for count, device in devices if device.tdp is not None]
     power = Fact(value=sum(watts) / n_devices, unit="W", source="derived", kind="derived", note="mean over the box")
@@ -74,7 +77,7 @@ def host_cpu(ref: str | None, device: Accelerator) -> tuple[int, Accelerator]:
     """
     named = ref or USUAL_HOSTS.get(device.category)
     if named is None:
-        raise InputError(f"{device.id} has no usual host: name a CPU with --host, such as epyc-9654.")
+        raise InputError(tr("{device} has no usual host: name a CPU with --host, such as epyc-9654.", device=device.id))
     ((sockets, cpu_id), *rest) = hardware_parts(named)
     cpu = load_hardware(cpu_id)
     if rest or cpu.category not in ("server CPU", "desktop CPU"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from roofline.adapters.envelope import Envelope
 from roofline.errors import CatalogError, InputError, UnknownIdError
-from roofline.language import later, tr
+from roofline.language import cached, later, tr
 from roofline.specs.base import printable
 from roofline.specs.hardware import Accelerator, Fact, Price, Source
 
@@ -37,9 +37,9 @@ MAX_DEPTH = 10
 
 DEVICE = Envelope(
     prefix="device:",
-    noun="device",
-    advice="leave out notes, prices and links that do not matter",
-    remedy="add its YAML file again",
+    noun=later("device"),
+    advice=later("leave out notes, prices and links that do not matter"),
+    remedy=later("add its YAML file again"),
     most_characters=1250,
     most_bytes=20_000,
 )
@@ -109,7 +109,14 @@ def packed_device(text: str, where: str) -> str:
         The text is no device, or too large for a link.
     """
     if len(text) > _MOST_WRITTEN * DEVICE.most_bytes:
-        raise InputError(f"{where} holds {len(text):,} characters, too many for a device in a link: {DEVICE.advice}.")
+        raise InputError(
+            tr(
+                "{where} holds {n:,} characters, too many for a device in a link: {advice}.",
+                where=where,
+                n=len(text),
+                advice=tr(DEVICE.advice),
+            )
+        )
     tables = _file_tables(text, where)
     device = _only_device(tables, where)
     named = {fact.source for _, fact in facts(device)} - _sources().keys()
@@ -252,18 +259,20 @@ def device_of_text(text: str, where: str) -> Accelerator:
     return _only_device(_file_tables(text, where), where)
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _own_device(ref: str) -> Accelerator:
     """The device of a reference; its words are shown on one line, whatever is in them."""
-    where = "the device in this link"
+    where = tr("the device in this link")
     device = _only_device(_tables(_printable(DEVICE.unpack(ref)), where), where)
-    return device.model_copy(update={"name": printable(device.name, _MOST_NAME) or "your device"})
+    return device.model_copy(update={"name": printable(device.name, _MOST_NAME) or tr("your device")})
 
 
 def _printable(content: Any, depth: int = 0) -> Any:  # noqa: ANN401
     """Plain values, not too deep, with every text as one line that any page can show."""
     if depth > MAX_DEPTH:
-        raise InputError(f"the device in this link is nested deeper than {MAX_DEPTH} levels: {DEVICE.remedy}.")
+        raise InputError(
+            tr("the device in this link is nested deeper than {n} levels: {remedy}.", n=MAX_DEPTH, remedy=tr(DEVICE.remedy))
+        )
     if isinstance(content, dict):
         return {printable(key): _printable(value, depth + 1) for key, value in content.items()}
     if isinstance(content, list):
@@ -277,22 +286,26 @@ def _file_text(path: Path) -> str:
         with path.open("rb") as file:
             text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise CatalogError(f"{path.name[-60:]} cannot be read: {reason}.") from error
+        reason = getattr(error, "strerror", None) or tr("it is not UTF-8 text")
+        raise CatalogError(tr("{file} cannot be read: {reason}.", file=path.name[-60:], reason=reason)) from error
     return text
 
 
 def _file_tables(text: str, where: str) -> dict[str, Any]:
     """The tables of a device file, which nobody has looked at yet."""
     if len(text.encode()) > MAX_FILE_BYTES:
-        raise CatalogError(f"{where} is larger than {MAX_FILE_BYTES:,} bytes, too large for a device file.")
+        raise CatalogError(
+            tr("{where} is larger than {most:,} bytes, too large for a device file.", where=where, most=MAX_FILE_BYTES)
+        )
     _refuse_tricks(text, where)
     return _parse(text, where)
 
 
 def _only_device(tables: dict[str, Any], where: str) -> Accelerator:
     if len(tables["accelerators"]) != 1:
-        raise CatalogError(f"{where} holds {len(tables['accelerators'])} accelerators; a device file holds one.")
+        raise CatalogError(
+            tr("{where} holds {n} accelerators; a device file holds one.", where=where, n=len(tables["accelerators"]))
+        )
     ((key, entry),) = tables["accelerators"].items()
     own = _valid_sources(tables["sources"], where)
     return _device(key, entry, {**_sources(), **own}, where)
@@ -307,7 +320,9 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         loaded = YAML(typ="safe", pure=True).load(text)
         content = json.loads(json.dumps(loaded, default=str))
     except (YAMLError, RecursionError, TypeError, ValueError) as error:
-        raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
+        raise CatalogError(
+            tr("{where} is not YAML as the catalogue uses it: {reason}.", where=where, reason=_reason(error))
+        ) from error
     return _tables(content, where)
 
 
@@ -317,7 +332,9 @@ def _tables(content: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
     tables |= content if isinstance(content, dict) else {}
     for name, table in tables.items():
         if name not in ("sources", "accelerators") or not isinstance(table, dict):
-            raise CatalogError(f"{where}: the tables are 'sources' and 'accelerators', each id: entry; see {name!r}.")
+            raise CatalogError(
+                tr("{where}: the tables are 'sources' and 'accelerators', each id: entry; see {name!r}.", where=where, name=name)
+            )
     return tables
 
 
@@ -333,9 +350,13 @@ def _refuse_tricks(text: str, where: str) -> None:
             depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
             if getattr(event, "anchor", None) or getattr(event, "tag", None) or depth > MAX_DEPTH:
                 line = event.start_mark.line + 1
-                raise CatalogError(f"{where}, line {line}: anchors, aliases, tags and deep nesting are not allowed.")
+                raise CatalogError(
+                    tr("{where}, line {line}: anchors, aliases, tags and deep nesting are not allowed.", where=where, line=line)
+                )
     except (YAMLError, ValueError) as error:
-        raise CatalogError(f"{where} is not YAML as the catalogue uses it: {_reason(error)}.") from error
+        raise CatalogError(
+            tr("{where} is not YAML as the catalogue uses it: {reason}.", where=where, reason=_reason(error))
+        ) from error
 
 
 def _reason(error: Exception) -> str:
@@ -355,17 +376,34 @@ def _valid_sources(table: dict[str, Any], where: str) -> dict[str, Source]:
 def _device(key: str, entry: Any, known: Container[str], where: str) -> Accelerator:  # noqa: ANN401
     """A validated device whose every source is known."""
     if not isinstance(entry, dict):
-        raise CatalogError(f"{where}: {key}: an accelerator is a table of fields.")
+        raise CatalogError(tr("{where}: {device}: an accelerator is a table of fields.", where=where, device=key))
     try:
         device = Accelerator.model_validate({**entry, "id": key})
     except ValidationError as error:
         raise CatalogError(f"{where}: {key}: {_first(error)}.") from error
     for path, fact in facts(device):
         if fact.source not in known:
-            raise CatalogError(f"{where}: {key}: {path}: source {fact.source!r} is not in the table of sources.")
+            raise CatalogError(
+                tr(
+                    "{where}: {device}: {fact}: source {source!r} is not in the table of sources.",
+                    where=where,
+                    device=key,
+                    fact=path,
+                    source=fact.source,
+                )
+            )
         allowed = _UNITS[path.split(".")[0]]
         if fact.unit not in allowed:
-            raise CatalogError(f"{where}: {key}: {path}: unit {fact.unit} is not one of {', '.join(allowed)}.")
+            raise CatalogError(
+                tr(
+                    "{where}: {device}: {fact}: unit {unit} is not one of {units}.",
+                    where=where,
+                    device=key,
+                    fact=path,
+                    unit=fact.unit,
+                    units=", ".join(allowed),
+                )
+            )
     return device
 
 

@@ -14,6 +14,7 @@ from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.files import load_model_file
 from roofline.adapters.inline import is_inline, unpack
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import cached, chosen, tr
 from roofline.specs.base import printable
 from roofline.specs.model import ModelSpec
 
@@ -62,7 +63,7 @@ def _names() -> dict[str, str]:
     return {**short, **spelled, **{found: found for found in model_entries()}}
 
 
-@cache
+@cached(maxsize=None)
 def _entry_model(model_id: str) -> ModelSpec:
     entry = model_entries()[model_id]
     text = (resources.files("roofline.catalog") / "data" / "models" / entry.file).read_text(encoding="utf-8")
@@ -70,12 +71,12 @@ def _entry_model(model_id: str) -> ModelSpec:
     return spec.model_copy(update={"name": entry.name})
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _inline_model(ref: str) -> ModelSpec:
     config = unpack(ref)
     name = config.pop("name", None)
-    spec = model_from_configuration(config, id="custom", source="configuration in the link")
-    return spec.model_copy(update={"name": printable(name, 60) if isinstance(name, str) and name else "your model"})
+    spec = model_from_configuration(config, id="custom", source=tr("configuration in the link"))
+    return spec.model_copy(update={"name": printable(name, 60) if isinstance(name, str) and name else tr("your model")})
 
 
 def load_model(ref: str) -> ModelSpec:
@@ -100,23 +101,26 @@ def load_model(ref: str) -> ModelSpec:
         return _entry_model(found)
     if _is_path(ref):
         return _file_model(ref)
-    return _hub_model(ref)
+    return _hub_model(ref, chosen())
 
 
 def _file_model(ref: str) -> ModelSpec:
     try:
         return load_model_file(ref)
     except OSError as error:
-        raise InputError(f"{printable(ref, 60)!r} cannot be read: {error.strerror}.") from None
+        raise InputError(tr("{path!r} cannot be read: {reason}.", path=printable(ref, 60), reason=error.strerror)) from None
 
 
 @lru_cache(maxsize=64)
-def _hub_model(ref: str) -> ModelSpec:
-    """A model of the Hub; where there is no Hub or no such repository, an unknown id like any other."""
+def _hub_model(ref: str, _language: str) -> ModelSpec:
+    """A model of the Hub; where there is no Hub or no such repository, an unknown id like any other.
+
+    Kept by language, for what is assumed of it is told in words.
+    """
     from roofline.adapters import hub  # on use: the library imports fast
 
     if hub.looks_like_repository(ref) and not hub.is_installed():
-        raise UnknownIdError("models", ref, model_ids(), hub.NEEDED)
+        raise UnknownIdError("models", ref, model_ids(), tr(hub.NEEDED))
     if not (hub.looks_like_repository(ref) and hub.is_available() and hub.is_reachable()):
         raise UnknownIdError("models", ref, model_ids())
     try:

@@ -16,6 +16,7 @@ from roofline.answers.roominess import most_context_tokens
 from roofline.catalog.boxes import box_devices, has_host_memory
 from roofline.catalog.models import model_ids
 from roofline.errors import InputError, MissingFactError, PlanError
+from roofline.language import tr
 from roofline.performance.counts import parameter_counts
 from roofline.performance.planning import room_for
 from roofline.performance.sharding import candidates
@@ -85,7 +86,9 @@ def machine_advice(query: MachineQuery) -> MachineAdvice:
     """
     devices = box_devices(query.machine.hardware)
     if query.offload and not all(has_host_memory(device) for _, device in devices):
-        raise InputError(f"{query.machine.hardware} has no host memory beside its own: leave offloading out.")
+        raise InputError(
+            tr("{hardware} has no host memory beside its own: leave offloading out.", hardware=query.machine.hardware)
+        )
     problems: dict[str, None] = {}
     found: list[Run] = []
     for model in model_ids():
@@ -179,14 +182,24 @@ def _run(query: MachineQuery, at: Brief, found: Resolved) -> Run:
 
 def _sentence(found: MachineAdvice) -> str:
     """What the machine is good for."""
-    machine = f"{found.query.machine.devices} x {found.hardware_name}"
+    machine, of = f"{found.query.machine.devices} x {found.hardware_name}", found.n_models
     if not found.runs:
-        return f"None of {found.n_models} models fits on {machine}: a smaller prompt, or memory of a host, may help."
-    counted = f"{found.n_models_fitting} of {found.n_models} models fit on {machine}"
-    best, wish = found.runs[0], f"{found.query.least_tokens_per_s:g}"
+        return tr(
+            "None of {of} models fits on {machine}: a smaller prompt, or memory of a host, may help.", of=of, machine=machine
+        )
+    best = found.runs[0]
+    told = {"n": found.n_models_fitting, "of": of, "machine": machine}
+    told |= {"model": best.model_name, "speed": significant(best.tokens_per_s)}
     if not best.comfortable:
-        return f"{counted}, none as wished; the fastest is {best.model_name} at {significant(best.tokens_per_s)} tokens/s."
-    return (
-        f"{counted}, {found.n_models_comfortable} of them at {wish} tokens/s or more. The largest of these is {best.model_name} "
-        f"(weights {best.weights}): {significant(best.tokens_per_s)} tokens/s."
+        return tr(
+            "{n} of {of} models fit on {machine}, none as wished; the fastest is {model} at {speed} tokens/s.",
+            **told,
+        )
+    return tr(
+        "{n} of {of} models fit on {machine}, {kept} of them at {wish:g} tokens/s or more. The largest of these is {model} "
+        "(weights {weights}): {speed} tokens/s.",
+        kept=found.n_models_comfortable,
+        wish=found.query.least_tokens_per_s,
+        weights=best.weights,
+        **told,
     )

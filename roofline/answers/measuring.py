@@ -12,7 +12,8 @@ from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.catalog.engines import base_engine
 from roofline.catalog.models import model_entries
-from roofline.units import duration, significant
+from roofline.language import tr
+from roofline.units import Floats, duration, significant
 
 _WAVES = 4
 """Times every slot is filled, so that start and end weigh little."""
@@ -21,7 +22,7 @@ _RATED_S = 600.0
 """For which requests arrive, at a rate."""
 _ALL_LAYERS = 99
 _WIDE_CACHES = ("bf16", "fp16", "fp32")
-_GGUF = "MODEL.gguf"
+_GGUF, _MODEL = "MODEL.gguf", "MODEL"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def repository(model: str) -> str:
     ('deepseek-ai/DeepSeek-V3', 'MODEL')
     """
     entry = model_entries().get(model)
-    return next((alias for alias in entry.aliases if "/" in alias), "MODEL") if entry else "MODEL"
+    return next((alias for alias in entry.aliases if "/" in alias), _MODEL) if entry else _MODEL
 
 
 def _served(report: Report, engine: str, name: str) -> Measuring:
@@ -75,13 +76,13 @@ def _served(report: Report, engine: str, name: str) -> Measuring:
     serve = (_serve(report, model),) if engine == "vllm" else ()
     notes = [*_weight_notes(report), *_unsaid(report)]
     if engine != "vllm":
-        notes.insert(0, f"Start {name} with this plan first, its OpenAI-compatible endpoint on port 8000.")
+        notes.insert(0, tr("Start {engine} with this plan first, its OpenAI-compatible endpoint on port 8000.", engine=name))
     times, waiting = report.expected, report.waiting
-    first_s = float(times.ttft_s if waiting is None else waiting.ttft_mean_s)
+    first = duration(float(times.ttft_s if waiting is None else waiting.ttft_mean_s))
     compared = (
         Compared("Mean TPOT", duration(float(times.tpot_s))),
-        Compared("Output token throughput", f"{significant(float(times.request_output_tokens_per_s))} tokens/s"),
-        Compared("Mean TTFT", duration(first_s) + (" with one request at a time" if waiting is None else "")),
+        Compared("Output token throughput", _rate(times.request_output_tokens_per_s)),
+        Compared("Mean TTFT", tr("{time} with one request at a time", time=first) if waiting is None else first),
     )
     return Measuring((*serve, bench), compared, tuple(notes))
 
@@ -111,20 +112,20 @@ def _llama(report: Report, *, on_device: bool) -> Measuring:
         f"llama-bench {shared} -p {scenario.input_tokens} -n 0",
         f"llama-bench {shared} -p 0 -n {scenario.output_tokens} -d {scenario.input_tokens}",
     ]
-    compared = [Compared(f"pp{scenario.input_tokens}", f"{significant(_prompt_tokens_per_s(report))} tokens/s")]
+    compared = [Compared(f"pp{scenario.input_tokens}", _rate(_prompt_tokens_per_s(report)))]
     if report.batch > 1:
         length = report.batch * (scenario.input_tokens + scenario.output_tokens)
         commands[1] = (
             f"llama-batched-bench {shared} -c {length} -npp {scenario.input_tokens} -ntg {scenario.output_tokens} "
             f"-npl {report.batch}"
         )
-        compared.append(Compared("S_TG", f"{significant(float(report.expected.output_tokens_per_s))} tokens/s"))
+        compared.append(Compared("S_TG", _rate(report.expected.output_tokens_per_s)))
     else:
         name = f"tg{scenario.output_tokens} @ d{scenario.input_tokens}"
-        compared.append(Compared(name, f"{significant(float(report.expected.tokens_per_s_per_user))} tokens/s"))
-    notes = [f"{_GGUF}: {report.model_name} in {report.formats.weights}.", *_unsaid(report)]
+        compared.append(Compared(name, _rate(report.expected.tokens_per_s_per_user)))
+    notes = [_stands_for(_GGUF, report), *_unsaid(report)]
     if report.offload not in ("none", "experts"):
-        notes.append(f"Host memory holds {report.offload}: lower -ngl, or set -ot, to match.")
+        notes.append(tr("Host memory holds {parts}: lower -ngl, or set -ot, to match.", parts=report.offload))
     return Measuring(tuple(commands), tuple(compared), tuple(notes))
 
 
@@ -138,19 +139,28 @@ def _mlx(report: Report) -> Measuring:
     command = (
         f"mlx_lm.benchmark --model MODEL --prompt-tokens {scenario.input_tokens} --generation-tokens {scenario.output_tokens}"
     )
-    many = ["It runs one sequence; the batch of this scenario needs a script of its own."] if report.batch > 1 else []
+    many = [tr("It runs one sequence; the batch of this scenario needs a script of its own.")] if report.batch > 1 else []
     return Measuring(
         (command,),
-        (Compared("generation_tps", f"{significant(float(report.expected.tokens_per_s_per_user))} tokens/s"),),
-        (f"MODEL: {report.model_name} in {report.formats.weights}.", *many, *_unsaid(report)),
+        (Compared("generation_tps", _rate(report.expected.tokens_per_s_per_user)),),
+        (_stands_for(_MODEL, report), *many, *_unsaid(report)),
     )
+
+
+def _rate(tokens_per_s: Floats) -> str:
+    return tr("{rate} tokens/s", rate=significant(float(tokens_per_s)))
+
+
+def _stands_for(word: str, report: Report) -> str:
+    """What to put in place of a word of the commands."""
+    return tr("{word}: {model} in {format}.", word=word, model=report.model_name, format=report.formats.weights)
 
 
 def _weight_notes(report: Report) -> list[str]:
     given = report.formats.weights_id
     if given in (None, "fp8", "bf16", "fp16"):
         return []
-    return [f"Give --model a checkpoint whose weights are in {given}."]
+    return [tr("Give --model a checkpoint whose weights are in {format}.", format=given)]
 
 
 def _unsaid(report: Report) -> list[str]:
@@ -158,9 +168,11 @@ def _unsaid(report: Report) -> list[str]:
     scenario = report.scenario
     lines = []
     if scenario.speculative is not None:
-        lines.append(f"Set up the draft {scenario.speculative} in the engine as well.")
+        lines.append(tr("Set up the draft {draft} in the engine as well.", draft=scenario.speculative))
     if scenario.prefix_hit > 0:
-        lines.append(f"Prompts must share {scenario.prefix_hit:.0%} of their tokens: use a data set with common prefixes.")
+        lines.append(
+            tr("Prompts must share {share:.0%} of their tokens: use a data set with common prefixes.", share=scenario.prefix_hit)
+        )
     if report.prefill_plan is not None:
-        lines.append("Prefill has devices of its own: start both pools as the engine's guide says.")
+        lines.append(tr("Prefill has devices of its own: start both pools as the engine's guide says."))
     return lines

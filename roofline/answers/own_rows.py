@@ -12,6 +12,7 @@ from roofline.catalog.hardware import catalogue_hardware_id, hardware_ids
 from roofline.catalog.measurements import REQUIRED, Measurement, measurements, parse_measurements
 from roofline.catalog.models import catalogue_model_id, model_ids
 from roofline.errors import InputError, UnknownIdError
+from roofline.language import tr
 
 MOST_CHARACTERS = 200_000
 MOST_ROWS = 500
@@ -42,14 +43,18 @@ def own_rows(text: str) -> OwnRows:
         The text is no such table, or is too large.
     """
     if len(text) > MOST_CHARACTERS:
-        raise InputError(f"The table has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
-    good, bad = parse_measurements(text.strip(), "The table")
+        raise InputError(tr("The table has {n:,} characters; at most {most:,} are read.", n=len(text), most=MOST_CHARACTERS))
+    good, bad = parse_measurements(text.strip(), tr("The table"))
     if len(good) + len(bad) > MOST_ROWS:
         raise InputError(
-            f"The table has {len(good) + len(bad):,} rows; at most {MOST_ROWS:,} are read here, the rest by command."
+            tr(
+                "The table has {n:,} rows; at most {most:,} are read here, the rest by command.",
+                n=len(good) + len(bad),
+                most=MOST_ROWS,
+            )
         )
     if not good and not bad:
-        raise InputError("The table has a head and no rows.")
+        raise InputError(tr("The table has a head and no rows."))
     reasons = {n: _unknown(row) for n, row in enumerate(good)}
     rows = [without_prediction(row, reason) if (reason := reasons[n]) else compare(row) for n, row in enumerate(good)]
     rows += [unreadable(row) for row in bad]

@@ -15,6 +15,7 @@ from roofline.answers.roominess import longest_context_tokens
 from roofline.answers.search import devices_of
 from roofline.answers.speeds import band_end_s
 from roofline.catalog.ownership import owned
+from roofline.language import tr
 from roofline.performance.serving import Service, service
 from roofline.specs.advice import PurchaseQuery
 from roofline.specs.hardware import Accelerator, Category
@@ -169,26 +170,40 @@ def _offer(
 def _outlay(accelerator: Accelerator) -> tuple[float | None, str]:
     """To buy one device with its share of a machine, and what that rests on."""
     if accelerator.category in _BARE:
-        return None, "its price leaves out the memory that the model lies in"
+        return None, tr("its price leaves out the memory that the model lies in")
     found = owned(Ownership(), accelerator)
     price = ownership_price(found)
     if price.outlay_usd is None or found.price_usd is None:
-        return None, "no purchase price is known"
-    share = f" and {found.overhead_frac.value:.0%} for its share of the machine" if found.overhead_frac.value else ""
-    return price.outlay_usd, f"{found.price_usd.value:,.0f} USD, {found.price_usd.source}{share}"
+        return None, tr("no purchase price is known")
+    told = {"usd": found.price_usd.value, "source": found.price_usd.source}
+    if not found.overhead_frac.value:
+        return price.outlay_usd, tr("{usd:,.0f} USD, {source}", **told)
+    share = found.overhead_frac.value
+    return price.outlay_usd, tr("{usd:,.0f} USD, {source} and {share:.0%} for its share of the machine", share=share, **told)
 
 
 def _sentence(query: PurchaseQuery, ranked: tuple[Offer, ...], n_reaching: int) -> str:
     """What the advice comes to."""
-    wish = f"{query.least_tokens_per_s:g} tokens/s"
     if not ranked:
-        return f"No device of the catalogue holds this model in up to {query.most_devices} of it."
-    best = ranked[0]
-    machine = f"{best.devices} x {best.hardware_name} (weights {best.weights})"
-    speed = f"{significant(best.tokens_per_s)} tokens/s"
+        return tr("No device of the catalogue holds this model in up to {n} of it.", n=query.most_devices)
+    best, wish = ranked[0], query.least_tokens_per_s
+    machine = tr("{n} x {device} (weights {weights})", n=best.devices, device=best.hardware_name, weights=best.weights)
+    told = {"wish": wish, "machine": machine, "speed": significant(best.tokens_per_s)}
     if not best.reaches:
-        return f"Nothing reaches {wish} with up to {query.most_devices} devices; the fastest is {machine} at {speed}."
-    counted = f"{n_reaching} kinds of device reach {wish}"
+        return tr(
+            "Nothing reaches {wish:g} tokens/s with up to {n} devices; the fastest is {machine} at {speed} tokens/s.",
+            n=query.most_devices,
+            **told,
+        )
     if best.outlay_usd is None:
-        return f"{counted}, none with a purchase price; {machine} gives {speed}."
-    return f"{counted}. Cheapest to buy: {machine}, {best.outlay_usd:,.0f} USD, {speed}."
+        return tr(
+            "{n} kinds of device reach {wish:g} tokens/s, none with a purchase price; {machine} gives {speed} tokens/s.",
+            n=n_reaching,
+            **told,
+        )
+    return tr(
+        "{n} kinds of device reach {wish:g} tokens/s. Cheapest to buy: {machine}, {usd:,.0f} USD, {speed} tokens/s.",
+        n=n_reaching,
+        usd=best.outlay_usd,
+        **told,
+    )

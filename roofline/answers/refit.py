@@ -16,6 +16,7 @@ from roofline.answers.validation import Comparison, Summary, compare, counted, p
 from roofline.catalog.engines import WIDTHS
 from roofline.catalog.measurements import Measurement
 from roofline.errors import InputError
+from roofline.language import later, tr
 
 FEWEST_ROWS = 3
 """Rows below which a constant is left as it is: the median of three is not moved far by one bad row."""
@@ -26,7 +27,14 @@ LEAST_PULL = 0.25
 _ROUNDS = 2
 """Each share is fitted under the other: the second round no longer moves them where rows are of one phase."""
 _STEPS = 14
-_WORDS = {"decode": "bandwidth", "prefill": "compute"}
+_TOO_FEW = {
+    "decode": later("{hardware} under {engine} has {n} decode rows whose time follows its bandwidth share; {least} are needed."),
+    "prefill": later("{hardware} under {engine} has {n} prefill rows whose time follows its compute share; {least} are needed."),
+}
+_ONE_IS_TOO_FEW = {
+    "decode": later("{hardware} under {engine} has 1 decode row whose time follows its bandwidth share; {least} are needed."),
+    "prefill": later("{hardware} under {engine} has 1 prefill row whose time follows its compute share; {least} are needed."),
+}
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,8 @@ def refit(rows: Sequence[Measurement]) -> tuple[Refit, ...]:
     cases = sorted(_cases(rows), key=_machine)
     found = tuple(_one(*key, list(group)) for key, group in groupby(cases, key=_machine))
     if not any(item.shares for item in found):
-        first = next((item.refused[0] for item in found if item.refused), "no row can be predicted.")
-        raise InputError(f"Too few rows to fit a constant: {first}")
+        first = next((item.refused[0] for item in found if item.refused), tr("no row can be predicted."))
+        raise InputError(tr("Too few rows to fit a constant: {reason}", reason=first))
     return found
 
 
@@ -200,8 +208,7 @@ def _refused(hardware: str, engine: str, bearing: Mapping[str, list[Case]]) -> t
     decode = len(bearing["bandwidth_frac"])
     prefill = max(len(bearing[name]) for name in WIDTHS)
     return tuple(
-        f"{hardware} under {engine} has {n} {phase} row{'' if n == 1 else 's'} whose time follows its {_WORDS[phase]} share; "
-        f"{FEWEST_ROWS} are needed."
+        tr((_ONE_IS_TOO_FEW if n == 1 else _TOO_FEW)[phase], hardware=hardware, engine=engine, n=n, least=FEWEST_ROWS)
         for phase, n in (("decode", decode), ("prefill", prefill))
         if n < FEWEST_ROWS
     )

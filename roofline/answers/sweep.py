@@ -19,6 +19,7 @@ from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.speeds import bound_codes, speeds
 from roofline.answers.sweep_columns import LABELS, REASONS, Columns
 from roofline.errors import InputError, PlanError
+from roofline.language import tr
 from roofline.performance.planning import Workload, choose, room_for
 from roofline.performance.serving import service
 from roofline.performance.sharding import candidates
@@ -65,7 +66,7 @@ def sweep(scenario: Scenario, axes: Mapping[str, Sequence[Any]], progress: Progr
     """
     grid = grid_of(scenario, axes)
     if grid.size > MAX_POINTS:
-        raise InputError(f"one table holds at most {MAX_POINTS:,} points: write a larger sweep to a folder.")
+        raise InputError(tr("one table holds at most {most:,} points: write a larger sweep to a folder.", most=MAX_POINTS))
     return _rows(scenario, grid, 0, grid.size, tuple(axes), progress)
 
 
@@ -121,16 +122,22 @@ def _point_by_point(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> bo
 def _check(scenario: Scenario, axes: Mapping[str, Sequence[Any]]) -> None:
     for name, values in axes.items():
         if name not in Scenario.model_fields:
-            raise InputError(f"{name!r} is not a field of a scenario; fields are {', '.join(Scenario.model_fields)}.")
+            raise InputError(
+                tr(
+                    "{name!r} is not a field of a scenario; fields are {names}.",
+                    name=name,
+                    names=", ".join(Scenario.model_fields),
+                )
+            )
         if not len(values):
-            raise InputError(f"{name} has no values to sweep over.")
+            raise InputError(tr("{name} has no values to sweep over.", name=name))
         for value in _telling(values):
             try:
                 Scenario.model_validate({"model": "x", "hardware": "x", name: value})
             except ValidationError as error:
                 raise InputError(validation_sentence(error)) from None
     if "batch" in axes and ("request_rate" in axes or scenario.request_rate is not None):
-        raise InputError("Give a batch or a request rate, not both.")
+        raise InputError(tr("Give a batch or a request rate, not both."))
 
 
 def _telling(values: Sequence[Any]) -> Sequence[Any]:
@@ -155,7 +162,7 @@ class _Machine:
         """Find what a point names, and whether any plan answers it."""
         if point.prefill_devices is not None:
             raise InputError(
-                "a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one."
+                tr("a sweep shares its devices between prefill and decode: leave prefill_devices out, or ask one by one.")
             )
         point, _ = settled(point)
         found = resolve(point)

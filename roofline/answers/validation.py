@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from roofline.answers.mapping import Case, case
 from roofline.answers.resolve import Resolved, resolve
 from roofline.catalog.measurements import BadRow, Measurement, measurements, read_measurements
 from roofline.errors import RooflineError
+from roofline.language import cached, later, tr
 from roofline.performance.ledger import cache_bytes_per_sequence
 from roofline.performance.memory import footprint, weight_bytes_per_device
 from roofline.performance.serving import (
@@ -32,7 +32,7 @@ from roofline.performance.steps import Setting
 
 GROUPS = ("kind", "phase", "source", "hardware", "engine")
 """What errors are summed up by."""
-NO_TIME = "its lengths and batch make no work whose time could be predicted"
+NO_TIME = later("its lengths and batch make no work whose time could be predicted")
 SLACK = 1e-9
 """A rate counts as above the limit from this share on."""
 
@@ -114,9 +114,9 @@ def validate(path: Path | None = None) -> Validation:
     return validation([compare(row) for row in good] + [unreadable(row) for row in bad])
 
 
-@cache
+@cached(maxsize=None)
 def shipped_validation() -> Validation:
-    """The shipped measurements against predictions, worked out once."""
+    """The shipped measurements against predictions, worked out once a language."""
     return validate()
 
 
@@ -133,11 +133,11 @@ def compare(row: Measurement, constants: Mapping[str, float] | None = None) -> C
     except (RooflineError, ValueError) as error:
         return without_prediction(row, " ".join(str(error).split()))
     except ArithmeticError:
-        return without_prediction(row, NO_TIME)
+        return without_prediction(row, tr(NO_TIME))
     found = prediction.case
     expected_s = max(float(prediction.course.expected_s), prediction.limit_s)
     if not (np.isfinite(expected_s) and prediction.limit_s > 0.0 and found.scale > 0.0):
-        return without_prediction(row, NO_TIME)
+        return without_prediction(row, tr(NO_TIME))
     short, long = (max(expected_s * end, prediction.limit_s) for end in prediction.band)
     limit, expected = found.value(prediction.limit_s), found.value(expected_s)
     low, high = sorted((found.value(short), found.value(long)))

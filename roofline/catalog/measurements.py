@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from roofline.errors import InputError
+from roofline.language import tr
 from roofline.specs.base import Frozen
 from roofline.specs.messages import validation_sentence
 
@@ -73,11 +74,17 @@ def read_measurements(path: Path) -> tuple[tuple[Measurement, ...], tuple[BadRow
     """
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes, too large for a table of measurements.")
+            raise InputError(
+                tr(
+                    "{name} is larger than {most:,} bytes, too large for a table of measurements.",
+                    name=path.name,
+                    most=MAX_FILE_BYTES,
+                )
+            )
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{path.name[-60:]} cannot be read: {reason}.") from error
+        reason = getattr(error, "strerror", None) or tr("it is not UTF-8 text")
+        raise InputError(tr("{file} cannot be read: {reason}.", file=path.name[-60:], reason=reason)) from error
     return parse_measurements(text, path.name)
 
 
@@ -103,10 +110,17 @@ def parse_measurements(text: str, name: str) -> tuple[tuple[Measurement, ...], t
         columns = [column.strip() for column in reader.fieldnames or ()]
         lines = list(reader)
     except csv.Error as error:
-        raise InputError(f"{name} is not a CSV table: {error}.") from error
+        raise InputError(tr("{name} is not a CSV table: {reason}.", name=name, reason=str(error))) from error
     lacking = [column for column in REQUIRED if column not in columns]
     if lacking:
-        raise InputError(f"{name} lacks the column {lacking[0]!r}; a table of measurements has {', '.join(REQUIRED)}.")
+        raise InputError(
+            tr(
+                "{name} lacks the column {column!r}; a table of measurements has {columns}.",
+                name=name,
+                column=lacking[0],
+                columns=", ".join(REQUIRED),
+            )
+        )
     rows = [_row(line, n) for n, line in enumerate(lines, start=2)]
     good = tuple(row for row in rows if isinstance(row, Measurement))
     return good, tuple(row for row in rows if isinstance(row, BadRow))
@@ -120,7 +134,7 @@ def _row(line: dict[str, str | None], number: int) -> Measurement | BadRow:
     try:
         return Measurement.model_validate({**fields, "value": _without_groups(fields["value"])})
     except ValidationError as error:
-        return BadRow(id=known.get("id") or f"line {number}", reason=validation_sentence(error))
+        return BadRow(id=known.get("id") or tr("line {n}", n=number), reason=validation_sentence(error))
 
 
 def _without_groups(text: str) -> str:

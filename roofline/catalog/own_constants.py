@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from roofline.errors import InputError
+from roofline.language import later, tr
 from roofline.specs.engine import Constant, EngineProfile
 
 SHARES = ("bandwidth_frac", "cache_bandwidth_frac", "compute_frac", "compute_frac_8bit", "compute_frac_4bit")
 """Constants that can be replaced: shares of the bandwidth and of the peaks, each above 0 and at most 1."""
-BASIS = "your own, in place of the shipped one"
+BASIS = later("your own, in place of the shipped one")
 
 
 def with_constants(engine: EngineProfile, constants: Mapping[str, float]) -> EngineProfile:
@@ -28,9 +29,9 @@ def with_constants(engine: EngineProfile, constants: Mapping[str, float]) -> Eng
     """
     for name, value in constants.items():
         if name not in SHARES:
-            raise InputError(f"no share called {name[:60]!r}; there are {', '.join(SHARES)}.")
+            raise InputError(tr("no share called {name!r}; there are {names}.", name=name[:60], names=", ".join(SHARES)))
         if not isfinite(value) or not 0.0 < value <= 1.0:
-            raise InputError(f"{name} is {value:g}; a share is above 0 and at most 1.")
+            raise InputError(tr("{name} is {value:g}; a share is above 0 and at most 1.", name=name, value=value))
     update = {name: _own(value) for name, value in constants.items()}
     if "bandwidth_frac" in update and "cache_bandwidth_frac" not in update:
         factor = constants["bandwidth_frac"] / engine.bandwidth_frac.value
@@ -39,7 +40,7 @@ def with_constants(engine: EngineProfile, constants: Mapping[str, float]) -> Eng
 
 
 def _own(value: float) -> Constant:
-    return Constant(value=value, low=value, high=value, basis=BASIS)
+    return Constant(value=value, low=value, high=value, basis=tr(BASIS))
 
 
 def read_constants(texts: Iterable[str]) -> dict[str, float]:
@@ -59,5 +60,5 @@ def read_constants(texts: Iterable[str]) -> dict[str, float]:
         try:
             found[name.strip()] = float(value)
         except ValueError:
-            raise InputError(f"{text[:60]!r} is no share; write it as bandwidth_frac=0.71.") from None
+            raise InputError(tr("{text!r} is no share; write it as bandwidth_frac=0.71.", text=text[:60])) from None
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from roofline.answers.own_rows import OwnRows
 from roofline.answers.validation import Comparison, shipped_validation
 from roofline.catalog.calibration import calibration
 from roofline.dashboard import own_measurements
-from roofline.dashboard.accuracy_tables import csv_bytes, rows_frame, summary_table
+from roofline.dashboard.accuracy_tables import csv_bytes, left_out_table, summary_table
 from roofline.dashboard.accuracy_words import (
     exceptions_html,
     furthest_table,
@@ -30,15 +29,15 @@ from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading
 from roofline.figures.accuracy_plot import KIND_WORDS, accuracy_alt, accuracy_figure
 from roofline.figures.theme import Look, as_figure
+from roofline.language import ENGLISH, told_in, tr
 
 _FURTHEST = 15
 _DEVICE_KEY = f"{VIEW_PREFIX}device"
-_LEFT_OUT_COLUMNS = ["id", "kind", "source", "hardware", "model", "metric", "measured", "reason"]
 
 
 def draw(frame: Frame) -> None:
     """Draw what the public measurements say of our predictions."""
-    with st.spinner("Comparing every public measurement…"):
+    with st.spinner(tr("Comparing every public measurement…")):
         found = shipped_validation()
     whole = trust(found, calibration())
     st.html(f'<p class="rf-answer rf-trust">{esc(trust_sentence(whole))}</p>' + trust_cards(whole))
@@ -47,25 +46,24 @@ def draw(frame: Frame) -> None:
     if own is not None:
         own_measurements.results(own, whole)
     _figure(found.rows, own, whole, frame.look)
-    st.html(heading("Errors by group", "Error: expected over measured, less one, without its sign. Bias above nought: too fast."))
+    key = tr("Error: expected over measured, less one, without its sign. Bias above nought: too fast.")
+    st.html(heading(tr("Errors by group"), key))
     summary_table(found.summaries)
-    st.html(
-        heading("Furthest off", f"The {_FURTHEST} rows that count and differ by the largest factor, in their own unit.")
-        + furthest_table(furthest(found.rows, _FURTHEST))
-    )
-    st.html(heading("Measured against the limit", esc(limit_sentence(whole))) + exceptions_html(whole))
+    key = tr("The {n} rows that count and differ by the largest factor, in their own unit.", n=_FURTHEST)
+    st.html(heading(tr("Furthest off"), key) + furthest_table(furthest(found.rows, _FURTHEST)))
+    st.html(heading(tr("Measured against the limit"), esc(limit_sentence(whole))) + exceptions_html(whole))
     _left_out(found.rows, whole)
 
 
 def _figure(rows: Sequence[Comparison], own: OwnRows | None, whole: Trust, look: Look) -> None:
     """Expected against measured, with what to show of it."""
-    key = "One mark is one measurement. Dashed: expected as measured; grey: within a factor of two."
-    st.html(heading("Expected against measured", key))
+    key = tr("One mark is one measurement. Dashed: expected as measured; grey: within a factor of two.")
+    st.html(heading(tr("Expected against measured"), key))
     kinds, device = _choices(rows)
     shown = [row for row in rows if row.kind in kinds and device in (AUTO, row.hardware)]
     public, mine = points(shown), points(own.validation.rows) if own is not None else ()
     if not public and not mine:
-        st.html('<p class="rf-answer">No measurement of these kinds on this device: choose others.</p>')
+        st.html(f'<p class="rf-answer">{esc(tr("No measurement of these kinds on this device: choose others."))}</p>')
         return
     figure, config = as_figure(accuracy_figure(public, mine, look)), chart_config(look, "accuracy")
     alt = accuracy_alt(public, mine, trust_sentence(whole))
@@ -80,30 +78,35 @@ def _choices(rows: Sequence[Comparison]) -> tuple[list[str], str]:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
         kinds = st.pills(
-            "Kinds of measurement",
+            tr("Kinds of measurement"),
             list(KIND_WORDS),
             selection_mode="multi",
-            format_func=lambda kind: KIND_WORDS[kind],
+            format_func=lambda kind: tr(KIND_WORDS[kind]),
             key=f"{VIEW_PREFIX}kinds",
             wrap=True,
         )
     with right:
-        device = st.selectbox("Device", devices, key=_DEVICE_KEY, format_func=_device_words)
+        device = st.selectbox(tr("Device"), devices, key=_DEVICE_KEY, format_func=_device_words)
     return list(kinds), device
 
 
 def _device_words(device: str) -> str:
-    return "All" if device == AUTO else hardware_words(device)
+    return tr("All") if device == AUTO else hardware_words(device)
 
 
 def _left_out(rows: Sequence[Comparison], whole: Trust) -> None:
     """What does not count, with the reason, and everything as a file."""
     out = [row for row in rows if not row.valid]
-    key = f"{len(out):,} of {whole.n_rows:,} rows of the table do not count in any figure above, for these reasons."
-    st.html(heading("Left out", key) + reasons_table(left_out(rows)))
-    with st.expander(f"The {len(out):,} rows left out", key="left_out_open", on_change="rerun") as opened:
+    n, of = len(out), whole.n_rows
+    key = tr("{n:,} of {of:,} rows of the table do not count in any figure above, for these reasons.", n=n, of=of)
+    st.html(heading(tr("Left out"), key) + reasons_table(left_out(rows)))
+    with st.expander(tr("The {n:,} rows left out", n=n), key="left_out_open", on_change="rerun") as opened:
         if opened.open:
-            frame = rows_frame(out)[_LEFT_OUT_COLUMNS]
-            st.dataframe(frame, hide_index=True, key="left_out_frame", alt=f"Rows left out, with reasons: {len(out)} rows")
-    file = "accuracy.csv"
-    st.download_button("Download all rows (CSV)", partial(csv_bytes, rows), file, "text/csv", on_click="ignore")
+            left_out_table(out)
+    st.download_button(tr("Download all rows (CSV)"), _file, "accuracy.csv", "text/csv", on_click="ignore")
+
+
+def _file() -> bytes:
+    """Every row as a file: files never change language."""
+    with told_in(ENGLISH):
+        return csv_bytes(shipped_validation().rows)

@@ -4,14 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from roofline.answers.validation import Comparison, Summary
+from roofline.dashboard.accuracy_words import PHASE_WORDS
 from roofline.figures.accuracy_plot import KIND_WORDS
+from roofline.language import later, tr
 
-GROUP_WORDS = {"kind": "Kind", "phase": "Phase", "engine": "Engine", "hardware": "Hardware", "source": "Source"}
+GROUP_WORDS = {
+    "kind": later("Kind"),
+    "phase": later("Phase"),
+    "engine": later("Engine"),
+    "hardware": later("Hardware"),
+    "source": later("Source"),
+}
+_ROW_WORDS = {**KIND_WORDS, **PHASE_WORDS}
+"""Kinds and phases; engines, devices and sources go by their names."""
+_HEADS = {
+    "kind": later("kind"),
+    "phase": later("phase"),
+    "engine": later("engine"),
+    "hardware": later("hardware"),
+    "source": later("source"),
+    "rows": later("rows"),
+    "median error": later("median error"),
+    "90th percentile": later("90th percentile"),
+    "bias of speed": later("bias of speed"),
+    "inside the band": later("inside the band"),
+    "id": later("id"),
+    "row": later("row"),
+    "model": later("model"),
+    "metric": later("metric"),
+    "unit": later("unit"),
+    "measured": later("measured"),
+    "expected": later("expected"),
+    "error": later("error"),
+    "low": later("low"),
+    "high": later("high"),
+    "limit": later("limit"),
+    "reason": later("reason"),
+    "not compared because": later("not compared because"),
+}
+"""Columns in words."""
+_HELP_BIAS = later("Median of expected over measured speed, less one: above nought we predict too fast.")
 _KEY = "accuracy_by"
 _OWN_COLUMNS = {
     "id": "row",
@@ -29,6 +67,7 @@ _OWN_COLUMNS = {
     "kind": "kind",
     "reason": "not compared because",
 }
+_LEFT_OUT_COLUMNS = ["id", "kind", "source", "hardware", "model", "metric", "measured", "reason"]
 _DIGITS = 3
 """Shares are shown to a tenth of a percent."""
 
@@ -38,7 +77,7 @@ def summary_frame(summaries: Sequence[Summary], by: str) -> pd.DataFrame:
     group = sorted((item for item in summaries if item.by == by), key=lambda item: -item.n)
     return pd.DataFrame(
         {
-            GROUP_WORDS[by].lower(): [KIND_WORDS.get(item.name, item.name) for item in group],
+            by: [tr(_ROW_WORDS[item.name]) if item.name in _ROW_WORDS else item.name for item in group],
             "rows": [item.n for item in group],
             "median error": [item.median_error for item in group],
             "90th percentile": [item.p90_error for item in group],
@@ -65,45 +104,54 @@ def _harmless(value: object) -> object:
 def summary_table(summaries: Sequence[Summary]) -> None:
     """Choose a grouping; see its errors."""
     by = st.segmented_control(
-        "Errors by",
+        tr("Errors by"),
         list(GROUP_WORDS),
         key=_KEY,
         default="kind",
         required=True,
-        format_func=lambda name: GROUP_WORDS[name],
+        format_func=lambda name: tr(GROUP_WORDS[name]),
         label_visibility="collapsed",
         wrap=True,
         persist_state="session",
     )
     frame = summary_frame(summaries, str(by))
-    percent = st.column_config.NumberColumn(format="percent")
     st.dataframe(
         frame,
         hide_index=True,
         key="accuracy_frame",
-        column_config={
-            "median error": percent,
-            "90th percentile": percent,
-            "bias of speed": st.column_config.NumberColumn(
-                format="percent", help="Median of expected over measured speed, less one: above nought we predict too fast."
-            ),
-            "inside the band": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
-        },
-        alt=f"Errors by {GROUP_WORDS[str(by)].lower()}: {len(frame)} groups",
+        column_config=_columns(frame),
+        alt=tr("Errors by {group}: {n} groups", group=tr(_HEADS[str(by)]), n=len(frame)),
     )
 
 
 def own_table(rows: Sequence[Comparison]) -> None:
     """One's own rows beside their predictions."""
     frame = rows_frame(rows)[list(_OWN_COLUMNS)].rename(columns=_OWN_COLUMNS).round({"error": _DIGITS})
-    number = st.column_config.NumberColumn(format="%.4g")
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key="own_frame",
-        column_config={
-            **dict.fromkeys(("measured", "expected", "low", "high", "limit"), number),
-            "error": st.column_config.NumberColumn(format="percent"),
-        },
-        alt=f"Your measurements beside predictions: {len(frame)} rows",
-    )
+    config = _columns(frame) | {"inside the band": st.column_config.Column(tr(_HEADS["inside the band"]))}
+    alt = tr("Your measurements beside predictions: {n} rows", n=len(frame))
+    st.dataframe(frame, hide_index=True, key="own_frame", column_config=config, alt=alt)
+
+
+def left_out_table(rows: Sequence[Comparison]) -> None:
+    """Rows that do not count, each with its reason."""
+    frame = rows_frame(rows)[_LEFT_OUT_COLUMNS]
+    heads = {name: st.column_config.Column(tr(_HEADS[name])) for name in frame.columns}
+    alt = tr("Rows left out, with reasons: {n} rows", n=len(frame))
+    st.dataframe(frame, hide_index=True, key="left_out_frame", column_config=heads, alt=alt)
+
+
+def _columns(frame: pd.DataFrame) -> dict[str, Any]:
+    """How columns are headed and numbers shown."""
+    return {name: _column(name, tr(_HEADS[name])) for name in frame.columns}
+
+
+def _column(name: str, label: str) -> Any:  # noqa: ANN401
+    if name in ("median error", "90th percentile", "error"):
+        return st.column_config.NumberColumn(label, format="percent")
+    if name == "bias of speed":
+        return st.column_config.NumberColumn(label, format="percent", help=tr(_HELP_BIAS))
+    if name == "inside the band":
+        return st.column_config.ProgressColumn(label, format="percent", min_value=0.0, max_value=1.0)
+    if name in ("measured", "expected", "low", "high", "limit"):
+        return st.column_config.NumberColumn(label, format="%.4g")
+    return st.column_config.Column(label)

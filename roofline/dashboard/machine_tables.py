@@ -14,6 +14,38 @@ from roofline.answers.purchase import Offer, PurchaseAdvice
 from roofline.answers.serialise import machine_json, plain, purchase_json
 from roofline.dashboard.find_tables import link_of
 from roofline.dashboard.machine_words import place_words
+from roofline.language import later, tr
+from roofline.units import GIBI
+
+HEADS = {
+    "model": later("model"),
+    "hardware": later("hardware"),
+    "devices": later("devices"),
+    "weights": later("weights"),
+    "parameters": later("parameters"),
+    "tokens/s": later("tokens/s"),
+    "low": later("low"),
+    "high": later("high"),
+    "prompt tokens/s": later("prompt tokens/s"),
+    "TTFT s": later("TTFT s"),
+    "context that fits": later("context that fits"),
+    "memory": later("memory GiB"),
+    "USD of power per M output": later("USD of power per M output"),
+    "USD to buy": later("USD to buy"),
+    "USD per hour": later("USD per hour"),
+    "place": later("place"),
+    "kind": later("kind"),
+    "as wished": later("as wished"),
+}
+"""Columns as files name them -> as people read them."""
+_FORMATS = {
+    "context that fits": "localized",
+    "USD to buy": "localized",
+    "parameters": "compact",
+    **dict.fromkeys(("tokens/s", "low", "high", "prompt tokens/s", "USD per hour", "TTFT s", "memory"), "%.3g"),
+    "USD of power per M output": "%.3g",
+}
+"""How numbers are shown."""
 
 
 def runs_frame(runs: Sequence[Run]) -> pd.DataFrame:
@@ -50,22 +82,25 @@ def offers_frame(offers: Sequence[Offer]) -> pd.DataFrame:
             "high": [o.tokens_per_s_high for o in offers],
             "TTFT s": [o.ttft_s for o in offers],
             "context that fits": [o.most_context_tokens for o in offers],
-            "kind": [o.category for o in offers],
+            "kind": [tr(o.category) for o in offers],
         }
     ).round({"USD to buy": 0})
 
 
+def in_gibibytes(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table for people, its memory in the unit of every other page; files hold bytes."""
+    return frame.assign(memory=frame["memory"] / GIBI)
+
+
 def columns(frame: pd.DataFrame) -> dict[str, Any]:
-    """How numbers are shown."""
-    three, whole = st.column_config.NumberColumn(format="%.3g"), st.column_config.NumberColumn(format="localized")
-    names = ("tokens/s", "low", "high", "prompt tokens/s", "USD per hour", "TTFT s", "USD of power per M output")
-    shown: dict[str, Any] = {name: three for name in names if name in frame}
-    shown |= {name: whole for name in ("context that fits", "USD to buy") if name in frame}
-    shown |= {
-        "parameters": st.column_config.NumberColumn(format="compact"),
-        "memory": st.column_config.NumberColumn(format="bytes"),
-    }
-    return {name: config for name, config in shown.items() if name in frame}
+    """How columns are headed and numbers shown."""
+    return {name: _column(name, tr(HEADS[name])) for name in frame.columns}
+
+
+def _column(name: str, label: str) -> Any:  # noqa: ANN401
+    if name in _FORMATS:
+        return st.column_config.NumberColumn(label, format=_FORMATS[name])
+    return st.column_config.Column(label)
 
 
 def best_formats(runs: Sequence[Run]) -> tuple[Run, ...]:

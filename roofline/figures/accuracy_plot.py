@@ -9,15 +9,18 @@ from typing import Any
 from roofline.answers.accuracy import Point
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import axis_number, sig
+from roofline.language import later, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX, COMPACT_PAIR_PX = 520, 440, 760
 KIND_WORDS = {
-    "decode_single": "decode, one sequence",
-    "decode_batch": "decode, batch",
-    "offline_throughput": "offline throughput",
-    "prefill": "prefill",
-    "server": "server under load",
+    "decode_single": later("decode, one sequence"),
+    "decode_batch": later("decode, batch"),
+    "offline_throughput": later("offline throughput"),
+    "prefill": later("prefill"),
+    "server": later("server under load"),
 }
+RATE = "tokens/s"
+"""Unit of the panel of rates; times are in seconds."""
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 _GUIDE = 2.0
 """How far apart the guides are from the diagonal, as a factor."""
@@ -35,7 +38,7 @@ def accuracy_figure(shown: Sequence[Point], own: Sequence[Point], look: Look) ->
     """Every row that counts: expected against measured, log on both axes, colour and sign by kind; one's own on top."""
     rates = [p for p in shown if p.row.is_rate], [p for p in own if p.row.is_rate]
     times = [p for p in shown if not p.row.is_rate], [p for p in own if not p.row.is_rate]
-    panels = [panel for panel in ((rates, "tokens/s"), (times, "s")) if panel[0][0] or panel[0][1]]
+    panels = [panel for panel in ((rates, RATE), (times, "s")) if panel[0][0] or panel[0][1]]
     pair = len(panels) > 1
     height = (COMPACT_PAIR_PX if pair else COMPACT_HEIGHT_PX) if look.compact else HEIGHT_PX
     layout = base_layout(look, height=height)
@@ -49,10 +52,9 @@ def accuracy_figure(shown: Sequence[Point], own: Sequence[Point], look: Look) ->
         data += [_guide(ends, axes, look), _diagonal(ends, axes, look), *_kinds(public, unit, axes, named, look)]
         data += _mine(mine, unit, axes, named, look)
         across, up = _domains(n, pair, look)
-        words = "Tokens per second" if unit == "tokens/s" else "Seconds"
-        first = f"{words}, measured"
+        first = tr("Tokens per second, measured") if unit == RATE else tr("Seconds, measured")
         layout[f"xaxis{suffix}"] = _axis(ends, look, domain=list(across), anchor=f"y{suffix}", title=axis_title(look, first))
-        layout[f"yaxis{suffix}"] = _axis(ends, look, domain=list(up), anchor=f"x{suffix}", title=axis_title(look, "Expected"))
+        layout[f"yaxis{suffix}"] = _axis(ends, look, domain=list(up), anchor=f"x{suffix}", title=axis_title(look, tr("Expected")))
         notes += _guide_words(ends, axes, unit, look)
     layout["annotations"] = notes
     layout["showlegend"] = True
@@ -63,8 +65,19 @@ def accuracy_figure(shown: Sequence[Point], own: Sequence[Point], look: Look) ->
 
 def accuracy_alt(shown: Sequence[Point], own: Sequence[Point], summary: str) -> str:
     """The answer of the figure in one sentence."""
-    mine = f" and {len(own):,} of your own" if own else ""
-    return f"Expected against measured for {len(shown):,} public measurements{mine}, on log axes with the diagonal: {summary}"
+    if not own:
+        return tr(
+            "Expected against measured for {n:,} public measurements, on log axes with the diagonal: {summary}",
+            n=len(shown),
+            summary=summary,
+        )
+    return tr(
+        "Expected against measured for {n:,} public measurements and {own:,} of your own, "
+        "on log axes with the diagonal: {summary}",
+        n=len(shown),
+        own=len(own),
+        summary=summary,
+    )
 
 
 def _domains(n: int, pair: bool, look: Look) -> tuple[Pair, Pair]:
@@ -106,14 +119,14 @@ def _guide(ends: Pair, axes: dict[str, str], look: Look) -> dict[str, Any]:
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": "factor of two",
+        "name": tr("factor of two"),
         **axes,
     }
 
 
 def _diagonal(ends: Pair, axes: dict[str, str], look: Look) -> dict[str, Any]:
     line = {"color": look.palette.muted, "width": 1.5, "dash": "5px,4px"}
-    name = "expected as measured"
+    name = tr("expected as measured")
     return {
         "type": "scatter",
         "mode": "lines",
@@ -136,7 +149,7 @@ def _kinds(found: Sequence[Point], unit: str, axes: dict[str, str], named: set[s
         if not group:
             continue
         marker = {"size": 6 if look.compact else 7, "symbol": symbol, "color": tint(colour, 0.62), "line": {"width": 0}}
-        traces.append({**_trace(group, unit, axes, words, marker), "legendgroup": kind, "showlegend": kind not in named})
+        traces.append({**_trace(group, unit, axes, tr(words), marker), "legendgroup": kind, "showlegend": kind not in named})
         named.add(kind)
     return traces
 
@@ -147,7 +160,7 @@ def _mine(found: Sequence[Point], unit: str, axes: dict[str, str], named: set[st
         return []
     line = {"color": look.palette.page, "width": 1.5}
     marker = {"size": 15, "symbol": "star", "color": look.palette.text, "line": line}
-    trace = {**_trace(found, unit, axes, "yours", marker), "legendgroup": "yours", "showlegend": "yours" not in named}
+    trace = {**_trace(found, unit, axes, tr("yours"), marker), "legendgroup": "yours", "showlegend": "yours" not in named}
     named.add("yours")
     return [trace]
 
@@ -170,26 +183,42 @@ def _hover(point: Point, unit: str) -> str:
     """A row in six lines; names are escaped."""
     row = point.row
     count = f"{row.devices} × " if row.devices not in ("", "1") else ""
+    measured, expected, limit = (_valued(value, unit) for value in (point.measured, point.expected, point.limit))
     lines = (
-        f"<b>{_name(row.model)}</b> on {_name(count + row.hardware)}, {_name(row.engine)}",
-        f"{_name(row.weights)} weights, batch {_name(row.batch)}, {_name(row.input_length)} in / {_name(row.output_length)} out",
-        f"measured {sig(point.measured)} {unit}",
-        f"expected {sig(point.expected)} {unit} ({(row.error or 0.0):+.0%}), limit {sig(point.limit)} {unit}",
+        tr(
+            "<b>{model}</b> on {machine}, {engine}",
+            model=_name(row.model),
+            machine=_name(count + row.hardware),
+            engine=_name(row.engine),
+        ),
+        tr(
+            "{weights} weights, batch {batch}, {input} in / {output} out",
+            weights=_name(row.weights),
+            batch=_name(row.batch),
+            input=_name(row.input_length),
+            output=_name(row.output_length),
+        ),
+        tr("measured {value}", value=measured),
+        tr("expected {value} ({error:+.0%}), limit {limit}", value=expected, error=row.error or 0.0, limit=limit),
         f"{_name(row.source)} · {_name(row.id)}",
     )
     return "<br>".join(lines)
 
 
+def _valued(value: float, unit: str) -> str:
+    return tr("{rate} tokens/s", rate=sig(value)) if unit == RATE else f"{sig(value)} {unit}"
+
+
 def _name(text: str) -> str:
     """A text of a table, short and harmless."""
-    return safe(text if len(text) <= _NAME_CHARACTERS else f"{text[: _NAME_CHARACTERS - 1]}…") or "not said"
+    return safe(text if len(text) <= _NAME_CHARACTERS else f"{text[: _NAME_CHARACTERS - 1]}…") or tr("not said")
 
 
 def _guide_words(ends: Pair, axes: dict[str, str], unit: str, look: Look) -> list[dict[str, Any]]:
     """What lies above and below the diagonal, in the corners."""
     font = {"size": look.tick_px, "color": look.palette.muted}
-    fast, slow = "predicted faster than measured", "predicted slower than measured"
-    above, below = (fast, slow) if unit == "tokens/s" else (slow, fast)
+    fast, slow = tr("predicted faster than measured"), tr("predicted slower than measured")
+    above, below = (fast, slow) if unit == RATE else (slow, fast)
     common = {"showarrow": False, "font": font, "xref": f"{axes['xaxis']} domain", "yref": f"{axes['yaxis']} domain"}
     upper = {**common, "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "xshift": 6, "yshift": -4, "text": above}
     lower = {**common, "x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom", "xshift": -6, "yshift": 4, "text": below}

@@ -10,6 +10,7 @@ from roofline.answers.advisor import Run
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis_title, base_layout, safe
 from roofline.figures.words import sig
+from roofline.language import tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 430, 420
 
@@ -18,9 +19,9 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
     """Every row as a mark: filled where it is comfortable, open where it is not, a diamond where the host helps."""
     palette = look.palette
     groups = (
-        ("as wished, on the devices", "circle", palette.kinds[0], [r for r in runs if r.comfortable and not _helped(r)]),
-        ("as wished, with the host's help", "diamond", palette.kinds[2], [r for r in runs if r.comfortable and _helped(r)]),
-        ("slower, or less context, than wished", "x-thin-open", palette.muted, [r for r in runs if not r.comfortable]),
+        (tr("as wished, on the devices"), "circle", palette.kinds[0], [r for r in runs if r.comfortable and not _helped(r)]),
+        (tr("as wished, with the host's help"), "diamond", palette.kinds[2], [r for r in runs if r.comfortable and _helped(r)]),
+        (tr("slower, or less context, than wished"), "x-thin-open", palette.muted, [r for r in runs if not r.comfortable]),
     )
     data = [
         _trace(name, {"symbol": symbol, "color": colour, "size": 6 if look.compact else 9}, group)
@@ -28,8 +29,8 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
         if group
     ]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX)
-    layout["xaxis"] = log_axis([run.n_parameters for run in runs], look, title=axis_title(look, "Parameters"))
-    layout["yaxis"] = log_axis([run.tokens_per_s for run in runs], look, title=axis_title(look, "Tokens per second"))
+    layout["xaxis"] = log_axis([run.n_parameters for run in runs], look, title=axis_title(look, tr("Parameters")))
+    layout["yaxis"] = log_axis([run.tokens_per_s for run in runs], look, title=axis_title(look, tr("Tokens per second")))
     layout["showlegend"] = True
     layout["legend"] = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": look.font_px}}
     layout["margin"] = {**layout["margin"], "t": 96 if look.compact else 48, "l": 58}
@@ -49,7 +50,7 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
             "x": 1,
             "xref": "paper",
             "y": log10(wish_tokens_per_s),
-            "text": f"wished {sig(wish_tokens_per_s)} tokens/s",
+            "text": tr("wished {rate} tokens/s", rate=sig(wish_tokens_per_s)),
             "showarrow": False,
             "xanchor": "right",
             "yanchor": "bottom",
@@ -61,7 +62,7 @@ def machine_figure(runs: Sequence[Run], wish_tokens_per_s: float, look: Look) ->
 
 def machine_alt(sentence: str) -> str:
     """The answer of the figure in one sentence."""
-    return f"Size of each model against its speed on this machine, on log axes. {sentence}"
+    return tr("Size of each model against its speed on this machine, on log axes. {sentence}", sentence=sentence)
 
 
 def _helped(run: Run) -> bool:
@@ -83,7 +84,12 @@ def _trace(name: str, marker: dict[str, Any], runs: Sequence[Run]) -> dict[str, 
 
 def _hover(run: Run) -> str:
     """A row in three lines; names are escaped."""
-    return (
-        f"<b>{safe(run.model_name)}</b>, weights {safe(run.weights)}<br>{sig(run.tokens_per_s)} tokens/s "
-        f"({sig(run.tokens_per_s_low)} to {sig(run.tokens_per_s_high)})<br>{run.most_context_tokens:,} tokens of context fit"
+    return tr(
+        "<b>{model}</b>, weights {weights}<br>{speed} tokens/s ({low} to {high})<br>{context:,} tokens of context fit",
+        model=safe(run.model_name),
+        weights=safe(run.weights),
+        speed=sig(run.tokens_per_s),
+        low=sig(run.tokens_per_s_low),
+        high=sig(run.tokens_per_s_high),
+        context=run.most_context_tokens,
     )

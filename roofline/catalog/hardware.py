@@ -109,13 +109,9 @@ def packed_device(text: str, where: str) -> str:
         The text is no device, or too large for a link.
     """
     if len(text) > _MOST_WRITTEN * DEVICE.most_bytes:
+        n, advice = len(text), tr(DEVICE.advice)
         raise InputError(
-            tr(
-                "{where} holds {n:,} characters, too many for a device in a link: {advice}.",
-                where=where,
-                n=len(text),
-                advice=tr(DEVICE.advice),
-            )
+            tr("{where} holds {n:,} characters, too many for a device in a link: {advice}.", where=where, n=n, advice=advice)
         )
     tables = _file_tables(text, where)
     device = _only_device(tables, where)
@@ -320,9 +316,7 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         loaded = YAML(typ="safe", pure=True).load(text)
         content = json.loads(json.dumps(loaded, default=str))
     except (YAMLError, RecursionError, TypeError, ValueError) as error:
-        raise CatalogError(
-            tr("{where} is not YAML as the catalogue uses it: {reason}.", where=where, reason=_reason(error))
-        ) from error
+        raise _not_yaml(where, error) from error
     return _tables(content, where)
 
 
@@ -354,16 +348,15 @@ def _refuse_tricks(text: str, where: str) -> None:
                     tr("{where}, line {line}: anchors, aliases, tags and deep nesting are not allowed.", where=where, line=line)
                 )
     except (YAMLError, ValueError) as error:
-        raise CatalogError(
-            tr("{where} is not YAML as the catalogue uses it: {reason}.", where=where, reason=_reason(error))
-        ) from error
+        raise _not_yaml(where, error) from error
 
 
-def _reason(error: Exception) -> str:
-    """The reason of a parser, on one line."""
+def _not_yaml(where: str, error: Exception) -> CatalogError:
+    """With the reason of a parser, on one line."""
     mark = getattr(error, "problem_mark", None)
     problem = str(getattr(error, "problem", None) or type(error).__name__).splitlines()[0]
-    return f"{problem}, line {mark.line + 1}" if mark else problem
+    reason = f"{problem}, line {mark.line + 1}" if mark else problem
+    return CatalogError(tr("{where} is not YAML as the catalogue uses it: {reason}.", where=where, reason=reason))
 
 
 def _valid_sources(table: dict[str, Any], where: str) -> dict[str, Source]:
@@ -382,27 +375,16 @@ def _device(key: str, entry: Any, known: Container[str], where: str) -> Accelera
     except ValidationError as error:
         raise CatalogError(f"{where}: {key}: {_first(error)}.") from error
     for path, fact in facts(device):
+        told = {"where": where, "device": key, "fact": path}
         if fact.source not in known:
             raise CatalogError(
-                tr(
-                    "{where}: {device}: {fact}: source {source!r} is not in the table of sources.",
-                    where=where,
-                    device=key,
-                    fact=path,
-                    source=fact.source,
-                )
+                tr("{where}: {device}: {fact}: source {source!r} is not in the table of sources.", **told, source=fact.source)
             )
         allowed = _UNITS[path.split(".")[0]]
         if fact.unit not in allowed:
+            units = ", ".join(allowed)
             raise CatalogError(
-                tr(
-                    "{where}: {device}: {fact}: unit {unit} is not one of {units}.",
-                    where=where,
-                    device=key,
-                    fact=path,
-                    unit=fact.unit,
-                    units=", ".join(allowed),
-                )
+                tr("{where}: {device}: {fact}: unit {unit} is not one of {units}.", **told, unit=fact.unit, units=units)
             )
     return device
 

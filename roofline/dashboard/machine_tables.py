@@ -13,6 +13,7 @@ from roofline.answers.advisor import MachineAdvice, Run
 from roofline.answers.purchase import Offer, PurchaseAdvice
 from roofline.answers.serialise import machine_json, plain, purchase_json
 from roofline.dashboard.find_tables import link_of
+from roofline.dashboard.find_words import category_words
 from roofline.dashboard.machine_words import place_words
 from roofline.language import later, tr
 from roofline.units import GIBI
@@ -82,7 +83,7 @@ def offers_frame(offers: Sequence[Offer]) -> pd.DataFrame:
             "high": [o.tokens_per_s_high for o in offers],
             "TTFT s": [o.ttft_s for o in offers],
             "context that fits": [o.most_context_tokens for o in offers],
-            "kind": [tr(o.category) for o in offers],
+            "kind": [category_words(o.category) for o in offers],
         }
     ).round({"USD to buy": 0})
 

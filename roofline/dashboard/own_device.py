@@ -8,7 +8,7 @@ from roofline.catalog.hardware import packed_device
 from roofline.dashboard import state
 from roofline.dashboard.text import esc
 from roofline.errors import RooflineError
-from roofline.language import later, tr
+from roofline.language import later, told_in, tr
 
 MOST_UPLOAD_MB = 1
 _NOT_TEXT = later("The file is not text: choose a YAML file in the catalogue's form.")
@@ -42,9 +42,10 @@ def _uploaded() -> None:
     if file is None:
         return
     try:
-        ref = packed_device(file.getvalue().decode("utf-8"), "the file")
+        with told_in(state.language()):  # callbacks run before a language is chosen
+            ref = packed_device(file.getvalue().decode("utf-8"), tr("the file"))
     except UnicodeDecodeError:
-        st.session_state[_PROBLEM] = _NOT_TEXT  # callbacks run before a language is chosen
+        st.session_state[_PROBLEM] = _NOT_TEXT
     except RooflineError as error:
         words = str(error)
         st.session_state[_PROBLEM] = f"{words[:1].upper()}{words[1:]}"

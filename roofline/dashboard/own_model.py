@@ -37,7 +37,7 @@ def packed(text: str, name: str) -> Own:
     if not text.strip():
         return Own()
     try:
-        config = parse_json(text, "The text")
+        config = parse_json(text, tr("The text"))
         ref = pack({**config, "name": _name(name, config)})
         load_model(ref)
     except RooflineError as error:

@@ -15,9 +15,11 @@ from roofline.answers.accuracy import trust
 from roofline.answers.own_rows import template
 from roofline.answers.validation import counted, shipped_validation
 from roofline.catalog.calibration import calibration
+from roofline.dashboard import accuracy_page
 from roofline.dashboard.accuracy_tables import csv_bytes, summary_frame
 from roofline.dashboard.accuracy_words import limit_sentence, trust_sentence
 from roofline.dashboard.shell import FAULT
+from roofline.language import told_in
 
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -140,6 +142,12 @@ def test_the_file_holds_every_row_and_runs_nothing() -> None:
     frame = pd.read_csv(StringIO(csv_bytes(rows).decode()), keep_default_na=False)
     assert len(frame) == len(rows)
     assert {"id", "model", "hardware", "engine", "measured", "expected", "limit", "error", "reason", "address"} <= set(frame)
+
+
+def test_the_file_is_english_whatever_the_page_is_told_in() -> None:
+    english = csv_bytes(shipped_validation().rows)
+    with told_in("id"):
+        assert accuracy_page._file() == english
 
 
 @pytest.mark.parametrize("by", ["kind", "phase", "engine", "hardware", "source"])

@@ -14,12 +14,14 @@ from streamlit.util import calc_hash
 
 from roofline import MachineQuery, PurchaseQuery, Scenario, evaluate, link, machine_advice, purchase_advice
 from roofline.catalog.hardware import packed_device
+from roofline.dashboard import machine_page
 from roofline.dashboard import machine_tables as tables
 from roofline.dashboard import machine_words as words
 from roofline.dashboard.machine_view import MACHINE_VIEW
 from roofline.dashboard.shell import FAULT
 from roofline.figures.machine_plot import machine_figure
 from roofline.figures.theme import Look
+from roofline.language import told_in
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -49,6 +51,7 @@ def test_the_page_lists_what_the_machine_runs() -> None:
     table = app.dataframe[0].value
     assert len(table) == found.n_models_comfortable
     assert table["model"].is_unique
+    assert 1 < table["memory"].max() <= 24  # GiB, as in the row written out
     assert all(len(element.proto.alt) > 15 for element in [*app.get("plotly_chart"), *app.dataframe])
     assert "roofline measure" in app.code[0].value
 
@@ -138,3 +141,11 @@ def test_files_hold_every_row_with_a_link_that_evaluates() -> None:
     offers = purchase_advice(PurchaseQuery(model="llama-3.1-8b", hardware=("rtx3090", "l40s")))
     assert len(pd.read_csv(StringIO(tables.offers_csv(offers).decode()))) == len(offers.offers)
     assert json.loads(tables.offers_bytes(offers))["n_hardware"] == 2
+
+
+def test_files_are_english_whatever_the_page_is_told_in() -> None:
+    query = MachineQuery(machine=Scenario(model="any", hardware="rtx3090"), formats=("q4_k_m",))
+    wish = PurchaseQuery(model="llama-3.1-8b", hardware=("rtx3090", "l40s"))
+    with told_in("id"):
+        assert b"on the devices" in machine_page._file(tables.runs_csv, machine_advice, query)
+        assert json.loads(machine_page._file(tables.offers_bytes, purchase_advice, wish))["sentence"].startswith("2 kinds of")

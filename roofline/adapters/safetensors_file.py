@@ -122,7 +122,7 @@ def _from_index(path: Path) -> StoredFiles:
     names = index.get("weight_map")
     if not isinstance(names, dict) or not names:
         raise ConfigurationError(tr("{file!r} has no 'weight_map' of tensors to files, so it is no index.", file=path.name))
-    shards = {value for value in names.values() if isinstance(value, str) and value == Path(value).name}
+    shards = {value for value in names.values() if isinstance(value, str) and value and value == Path(value).name}
     if len(shards) > MAX_SHARDS or not all(isinstance(v, str) and v in shards for v in names.values()):
         raise ConfigurationError(
             tr("'weight_map' of {file!r} must name up to {most:,} files in the same folder.", file=path.name, most=MAX_SHARDS)

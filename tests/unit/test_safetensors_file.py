@@ -189,6 +189,7 @@ BAD_INDEXES = {
     "{}": "weight_map",
     '{"weight_map": {"a": "../../etc/passwd"}}': "same folder",
     '{"weight_map": {"a": 3}}': "same folder",
+    '{"weight_map": {"a": ""}}': "same folder",
 }
 
 

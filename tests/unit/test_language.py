@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from string import Formatter
@@ -41,6 +42,15 @@ def test_no_catalogue_holds_what_the_code_no_longer_says(language: str) -> None:
 def test_a_translation_fills_the_same_places(language: str) -> None:
     filled = {str(entry.id): str(entry.string) for entry in messages.catalogue(language) if entry.id and "{" in str(entry.id)}
     assert {message: text for message, text in filled.items() if places(message) != places(text)} == {}
+
+
+def test_a_catalogue_is_written_in_its_own_script() -> None:
+    hangul = re.compile("[가-힣]")
+    korean = {str(entry.id): str(entry.string) for entry in messages.catalogue("ko") if entry.id}
+    indonesian = {str(entry.id): str(entry.string) for entry in messages.catalogue("id") if entry.id}
+    assert [message for message, text in indonesian.items() if hangul.search(text)] == []
+    worded = [message for message in korean if re.search("[a-z]{3}.* [a-z]{3}", re.sub("{[^}]*}", "", message))]
+    assert sum(bool(hangul.search(korean[message])) for message in worded) > 0.97 * len(worded)
 
 
 def test_the_marks_are_found_where_the_code_has_them() -> None:

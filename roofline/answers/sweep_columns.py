@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from roofline.answers.grid import Box, Grid
 from roofline.answers.report import Bound, Times
+from roofline.language import later
 from roofline.specs.base import Frozen
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ NAMES = (
     "reason",
 )
 """What is answered, after the axes."""
-REASONS = ("", "does not fit", "cannot keep up")
+REASONS = ("", later("does not fit"), later("cannot keep up"))
 _UNKNOWN = -1
 
 

@@ -21,14 +21,14 @@ from roofline.dashboard.accuracy_words import (
     trust_sentence,
     unseen_sentence,
 )
+from roofline.dashboard.charts import chart
 from roofline.dashboard.choices import hardware_words
-from roofline.dashboard.details import chart_config
 from roofline.dashboard.fields import AUTO
 from roofline.dashboard.page_view import PREFIX as VIEW_PREFIX
 from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading
 from roofline.figures.accuracy_plot import KIND_WORDS, accuracy_alt, accuracy_figure
-from roofline.figures.theme import Look, as_figure
+from roofline.figures.theme import Look
 from roofline.language import ENGLISH, told_in, tr
 
 _FURTHEST = 15
@@ -65,9 +65,8 @@ def _figure(rows: Sequence[Comparison], own: OwnRows | None, whole: Trust, look:
     if not public and not mine:
         st.html(f'<p class="rf-answer">{esc(tr("No measurement of these kinds on this device: choose others."))}</p>')
         return
-    figure, config = as_figure(accuracy_figure(public, mine, look)), chart_config(look, "accuracy")
     alt = accuracy_alt(public, mine, trust_sentence(whole))
-    st.plotly_chart(figure, theme=None, key="accuracy_chart", config=config, alt=alt)
+    chart(accuracy_figure(public, mine, look), "accuracy_chart", alt, look)
 
 
 def _choices(rows: Sequence[Comparison]) -> tuple[list[str], str]:

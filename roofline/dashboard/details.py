@@ -24,12 +24,6 @@ from roofline.language import ENGLISH, later, localised, told_in, tr
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import duration, memory_size, with_prefix
 
-PLOTLY_CONFIG = {
-    "displaylogo": False,
-    "scrollZoom": False,
-    "modeBarButtonsToRemove": ["zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"],
-    "toImageButtonOptions": {"format": "svg", "scale": 2},
-}
 _PHASES: tuple[Phase, ...] = ("decode", "prefill")
 _PHASE_WORDS: dict[Phase, str] = {"decode": later("One decode step"), "prefill": later("One prefill step")}
 _LINK_WORDS = {
@@ -71,12 +65,6 @@ def tabs(shown: Shown) -> None:
         if tab.open:
             with tab:
                 _TABS[name](shown)
-
-
-def chart_config(look: Look, filename: str) -> dict[str, object]:
-    """Settings of a chart: no bar of buttons on a phone, a vector file from the camera."""
-    image = {**PLOTLY_CONFIG["toImageButtonOptions"], "filename": filename}  # type: ignore[dict-item]
-    return {**PLOTLY_CONFIG, "displayModeBar": False if look.compact else "hover", "toImageButtonOptions": image}
 
 
 def _cost(shown: Shown) -> None:

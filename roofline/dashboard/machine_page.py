@@ -14,7 +14,7 @@ from roofline.answers.purchase import PurchaseAdvice, purchase_advice
 from roofline.dashboard import choices, use_row
 from roofline.dashboard import machine_tables as tables
 from roofline.dashboard import machine_words as words
-from roofline.dashboard.details import chart_config
+from roofline.dashboard.charts import chart
 from roofline.dashboard.fields import Values
 from roofline.dashboard.machine_view import (
     CONTEXTS,
@@ -29,7 +29,6 @@ from roofline.dashboard.shell import Frame
 from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.machine_plot import machine_alt, machine_figure
-from roofline.figures.theme import as_figure
 from roofline.language import ENGLISH, cached, told_in, tr
 
 _KEPT = 24
@@ -88,9 +87,12 @@ def _runs(values: Values, frame: Frame) -> None:
     if found.runs:
         _runs_table(found, values, frame)
         st.html(heading(tr("Size against speed"), tr(words.FIGURE_KEY)))
-        figure = as_figure(machine_figure(found.runs, found.query.least_tokens_per_s, frame.look))
-        config = chart_config(frame.look, "machine")
-        st.plotly_chart(figure, theme=None, key="mine_chart", config=config, alt=machine_alt(found.sentence))
+        chart(
+            machine_figure(found.runs, found.query.least_tokens_per_s, frame.look),
+            "mine_chart",
+            machine_alt(found.sentence),
+            frame.look,
+        )
     _measure()
 
 

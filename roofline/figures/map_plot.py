@@ -94,7 +94,7 @@ def _infeasible(found: FieldMap, look: Look) -> dict[str, Any]:
     """Points that no plan carries."""
     grey = tint(look.palette.axis, 0.35)
     where = [
-        [f"{_where(found, c, r)}<br>{safe(found.reasons[r][c])}" for c in range(len(found.x_values))]
+        [f"{_where(found, c, r)}<br>{safe(tr(found.reasons[r][c]))}" for c in range(len(found.x_values))]
         for r in range(len(found.y_values))
     ]
     return {

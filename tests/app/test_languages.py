@@ -75,7 +75,7 @@ def texts(app: AppTest) -> Iterator[str]:
     for root in (app.main, app.sidebar):
         for node in root:
             proto = getattr(node, "proto", None)
-            if proto is not None and node.type not in ("arrow_data_frame", "unknown"):
+            if proto is not None and node.type not in ("arrow_data_frame", "code"):
                 shown = MessageToDict(proto)
                 yield from strings({name: part for name, part in shown.items() if not name.endswith("Content")})
 

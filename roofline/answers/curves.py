@@ -35,11 +35,8 @@ def batch_curve(report: Report) -> BatchCurve:
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
     request = replace(found.request, devices=report.scenario.devices - report.prefill_devices)
     result = service(found.structure, shard, found.formats, found.machine, batch, *load)
-    best = None
-    if report.scenario.batch is not None:
-        points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
-        alone = report.prefill_plan is not None
-        best = choose(found.structure, request, found.formats, found.machine, points, alone).best
+    points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
+    best = choose(found.structure, request, found.formats, found.machine, points, report.prefill_plan is not None).best
     found_speeds = speeds(result, shard, found.engine, batch, load[1], fits, best=best)
     if report.prefill_plan is not None:
         prefill = Speeds(report.limit, report.expected, report.expected_low, report.expected_high)

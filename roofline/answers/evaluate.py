@@ -27,7 +27,7 @@ from roofline.formulas.bounds import (
     mfu_frac,
     ridge_point_flops_per_byte,
 )
-from roofline.performance.memory import Footprint, footprint, held_sequences
+from roofline.performance.memory import Footprint, footprint, held_sequences, widest_stage_frac
 from roofline.performance.planning import Choice, Workload, choose, room_for
 from roofline.performance.prefix import compared_prefills, prompt_parts
 from roofline.performance.served import served_structure
@@ -225,7 +225,8 @@ def _beside(scenario: Scenario, found: Resolved, fits: bool, batch: float, room:
     compared = compared_prefills(found.structure, found.machine, float(scenario.input_tokens))
     if not fits or 2.0 * batch > float(room.max_batch):
         return compared
-    return (*compared, Decode(2.0 * batch, mean_context_tokens(scenario.input_tokens, scenario.output_tokens)))
+    context = mean_context_tokens(scenario.input_tokens, scenario.output_tokens)
+    return (*compared, Decode(2.0 * batch, context, float(scenario.output_tokens)))
 
 
 def _parted(asked: tuple[Step, ...], found: tuple[StepTime, ...]) -> tuple[tuple[StepTime, ...], StepTime | None]:
@@ -273,7 +274,7 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         activation_bytes_per_device=float(room.activation_bytes) + held * float(room.activation_bytes_per_sequence),
         overhead_bytes_per_device=float(room.overhead_bytes),
         usable_bytes_per_device=float(room.usable_bytes),
-        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.pipeline * run.shard.context),
+        kv_cache_bytes_per_sequence=per_sequence * float(run.shard.context / widest_stage_frac(found.structure, run.shard)),
         fits=fits,
         max_batch=int(room.max_batch),
         min_devices=None if fits or found.box else fewest_devices(scenario, found),

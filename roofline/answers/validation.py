@@ -183,7 +183,7 @@ def predict(found: Case, constants: Mapping[str, float] | None = None) -> Predic
 
 def _step(found: Case, facts: Resolved, setting: Setting) -> tuple[Course, float]:
     context = mean_context_tokens(found.prompt_tokens, found.output_tokens)
-    course = Course(((1.0, setting.decode(found.batch, context)),))
+    course = Course(((1.0, setting.decode(found.batch, context, found.output_tokens)),))
     return course, float(course.limit_s)
 
 
@@ -215,8 +215,9 @@ def _concurrency(found: Case, facts: Resolved, setting: Setting) -> tuple[Course
     room = _room(found, setting)
     course = concurrency(setting, found.batch, room, found.prompt_tokens, found.output_tokens)
     if found.row.metric == "TPOT ms":
-        step = setting.decode(found.batch, mean_context_tokens(found.prompt_tokens, found.output_tokens))
-        shorter = setting.decode(min(found.batch, room), mean_context_tokens(found.prompt_tokens, found.output_tokens))
+        context = mean_context_tokens(found.prompt_tokens, found.output_tokens)
+        step = setting.decode(found.batch, context, found.output_tokens)
+        shorter = setting.decode(min(found.batch, room), context, found.output_tokens)
         return course.times(1.0 / found.output_tokens), float(min(step.limit_s, shorter.limit_s))
     batch, most = min(found.batch, room), min(found.batch, _most(found, setting))
     return course.times(1.0 / batch), _least_request_s(found, setting, most) / most

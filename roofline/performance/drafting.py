@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from roofline.performance.ledger import Load, ledger
 from roofline.performance.machine import Machine, Rates
 from roofline.performance.network import NetworkTime
@@ -44,6 +46,15 @@ def with_prompt_draft(
 
 def _after(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats) -> StepTime:
     """A step preceded by ``n`` draft steps; ``turns`` is how many micro-batches the same devices draft for in a cycle."""
+    if step.parts:  # of machines in series the first holds the draft, and no part can follow sooner than it is through
+        first = _after(one, step.parts[0], draft, n, turns)
+        limit = np.maximum(step.limit_s, first.limit_s)
+        return replace(_added(one, step, draft, n, turns), limit_s=limit, parts=(first, *step.parts[1:]))
+    return replace(_added(one, step, draft, n, turns), limit_s=step.limit_s + n * one.limit_s)
+
+
+def _added(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats) -> StepTime:
+    """The sums of a step and its drafts."""
     scheduled = 0.0 if draft.is_module else n
     return replace(
         step,
@@ -57,7 +68,6 @@ def _after(one: StepTime, step: StepTime, draft: Draft, n: float, turns: Floats)
         limit_memory_s=step.limit_memory_s + n * one.limit_memory_s,
         limit_cache_s=step.limit_cache_s + n * one.limit_cache_s,
         limit_network_s=step.limit_network_s + n * one.limit_network_s,
-        limit_s=step.limit_s + n * one.limit_s,
         expected_s=step.expected_s + n * turns * (one.expected_s - one.host_s) + scheduled * one.host_s,
     )
 

@@ -52,13 +52,12 @@ def exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -
     nodes = n_nodes(ways, machine)
     tokens = load.n_tokens * shard.tokens_factor / shard.tensor
     link = link_bytes_per_s(ways, machine)
-    inside = _sent(structure, tokens, _copies(routing, ways))
-    # a token needs to reach a node no more than once, whatever the routing
-    least = np.minimum(_copies(routing, nodes), _forwarded_copies(routing, nodes))
-    sent = np.where(nodes > 1.0, _sent(structure, tokens, least), inside)
+    places = np.where(nodes > 1.0, nodes, ways)
+    # a token needs to reach a device, or a node, no more than once, whatever the routing
+    sent = _sent(structure, tokens, _copies(routing, places))
     fullest = 1.0 if shard.expert_skew == 1.0 else load_ratio(routing, shard)
-    beyond = _beyond_bytes(structure, routing, tokens, nodes) / (link * engine.exchange_frac.value)
-    taken = np.where(nodes > 1.0, beyond, inside * fullest / (link * engine.link_frac.value))
+    share = np.where(nodes > 1.0, engine.exchange_frac.value, engine.link_frac.value / fullest)
+    taken = _kernel_bytes(structure, routing, tokens, places) / (link * share)
     handed_on = (nodes > 1.0) & (np.asarray(tokens) > GRAPH_TOKENS)
     return Exchange(
         sent_bytes=sent,
@@ -69,23 +68,18 @@ def exchange(structure: Structure, load: Load, shard: Shard, machine: Machine) -
     )
 
 
-def _copies(routing: Routing, ways: Floats) -> Floats:
-    """Places other than its own that a token must reach at least, of so many that share the experts."""
-    return np.minimum(routing.n_active, np.maximum(ways - 1.0, 1.0)) * (1.0 - 1.0 / ways)
-
-
-def _forwarded_copies(routing: Routing, nodes: Floats) -> Floats:
-    """Other nodes that hold an expert of a token's choice, on average."""
+def _copies(routing: Routing, places: Floats) -> Floats:
+    """Other devices, or nodes, that hold an expert of a token's choice, on average."""
     visited = visited_nodes(
-        n_nodes=nodes, n_active_experts=routing.n_active, n_groups=routing.n_groups, n_active_groups=routing.n_active_groups
+        n_nodes=places, n_active_experts=routing.n_active, n_groups=routing.n_groups, n_active_groups=routing.n_active_groups
     )
-    return visited * (1.0 - 1.0 / nodes)
+    return visited * (1.0 - 1.0 / places)
 
 
-def _beyond_bytes(structure: Structure, routing: Routing, tokens: Floats, nodes: Floats) -> Floats:
-    """What engines send out of a node: straight to every expert, or in large steps once to a node, which is not sooner."""
-    straight = _sent(structure, np.minimum(tokens, GRAPH_TOKENS), routing.n_active * (1.0 - 1.0 / nodes))
-    handed_on = _sent(structure, tokens, _forwarded_copies(routing, nodes))
+def _kernel_bytes(structure: Structure, routing: Routing, tokens: Floats, places: Floats) -> Floats:
+    """What engines send: straight to every expert, or in large steps once to a device or node, which is not sooner."""
+    straight = _sent(structure, np.minimum(tokens, GRAPH_TOKENS), routing.n_active * (1.0 - 1.0 / places))
+    handed_on = _sent(structure, tokens, _copies(routing, places))
     return np.where(np.asarray(tokens) > GRAPH_TOKENS, np.maximum(straight, handed_on), straight)
 
 

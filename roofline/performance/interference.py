@@ -34,10 +34,10 @@ def interference(
     """
     shortcuts, held = setting.structure.shortcuts, float(setting.micro_batch(batch))
     computed, n_steps = float(shortcuts.computed_tokens(prompt_tokens)), output_tokens / shortcuts.tokens_per_step
-    chunk = float(chunk_of(computed, computed if request_rate else computed * held / n_steps))
+    chunk = float(chunk_of(setting, computed, computed if request_rate else computed * held / n_steps))
     context = mean_context_tokens(prompt_tokens, output_tokens)
-    with_chunk = float(mixed_step(setting, batch, context, chunk, prompt_tokens).expected_s)
-    without = float(setting.decode(batch, context).expected_s)
+    with_chunk = float(mixed_step(setting, batch, context, chunk, prompt_tokens, output_tokens).expected_s)
+    without = float(setting.decode(batch, context, output_tokens).expected_s)
     if request_rate is None:
         share = min(1.0, held * computed / chunk / n_steps)
     else:

@@ -20,7 +20,7 @@ from roofline.formulas.experts import distinct_experts
 from roofline.performance.imbalance import fullest_share
 from roofline.performance.machine import Rates
 from roofline.performance.sharding import Shard
-from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
+from roofline.performance.spans import decoded_pairs, held_tokens, read_tokens
 from roofline.performance.structure import AttendTerm, MatrixColumns, MatrixTerm, RecurrenceTerm, Structure
 from roofline.specs.model import Recurrence, Routing
 from roofline.units import BITS_PER_BYTE, Floats
@@ -42,6 +42,8 @@ class Load:
     """Tokens all groups of the stage bring at once: what a set of experts may see."""
     n_logits: Floats = 1.0
     """Positions of each sequence whose logits are wanted: the last, and every drafted token under verification."""
+    n_steps: Floats = 1.0
+    """Steps of a generation for which ``n_cached`` is the mean."""
 
     @cached_property
     def n_axes(self) -> int:
@@ -254,7 +256,7 @@ def _adapter_op(term: MatrixTerm, load: Load, shard: Shard, n_axes: int) -> Ops:
 def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates, n_axes: int) -> Ops:
     """Scores and weighted sum: FLOPs by keys visited, bytes by cache entries read once per sequence and written once."""
     attend = term.attend
-    pairs = visited_pairs(attend, load.n_new, load.n_cached)
+    pairs = decoded_pairs(attend, load.n_new, load.n_cached, load.n_steps)
     work = attention_flops(pairs=pairs, n_heads=attend.n_heads, key_size=attend.key_size, value_size=attend.value_size)
     if attend.absorbed_key_size is not None and attend.absorbed_value_size is not None:
         absorbed = attention_flops(
@@ -264,7 +266,7 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates, n_
             value_size=attend.absorbed_value_size,
         )
         work = np.minimum(absorbed, work + 2.0 * attend.expansion_elements * load.n_cached)
-    read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached))
+    read = np.minimum(held_tokens(attend, load.n_cached), load.n_new * read_tokens(attend, load.n_cached, load.n_steps))
     moved = read * attend.read_elements + load.n_new * attend.cache_elements / attend.stride
     ways = shard.ways("kv_heads", attend.n_kv_heads) * shard.context
     heads = shard.attention_tensor * shard.context

@@ -61,8 +61,9 @@ def footprint(
     shortcuts = structure.shortcuts
     beside, draft_least, draft_cache = _draft_bytes(shortcuts.draft, n_tokens, shard, per_element, engine)
     weights = weight_bytes_per_device(structure, shard) + beside
-    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) / shard.pipeline + draft_least
-    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) / shard.pipeline + draft_cache
+    stage = widest_stage_frac(structure, shard)
+    least = cache_bytes_per_sequence(structure, n_tokens, shard, per_element) * stage + draft_least
+    cache = reserved_bytes_per_sequence(structure, n_tokens, shard, per_element, engine) * stage + draft_cache
     in_flight = np.minimum(prompt_tokens / shard.context, engine.prefill_chunk_tokens.value)
     per_token = structure.stream_size * ACTIVATION_BYTES * _LIVE_BUFFERS
     logits = shortcuts.n_logits * structure.model.vocabulary * _LOGIT_BYTES / shard.tensor
@@ -91,7 +92,7 @@ def _draft_bytes(
     """Weights of a draft on the fullest device, and the cache it needs and reserves there for each sequence."""
     if draft is None or draft.structure is None or draft.held is None:
         return 0.0, 0.0, 0.0
-    stage = _widest_stage_frac(draft.structure, shard)
+    stage = widest_stage_frac(draft.structure, shard)
     return (
         weight_bytes_per_device(draft.held, shard),
         cache_bytes_per_sequence(draft.structure, n_tokens, shard, per_element) * stage,
@@ -99,7 +100,7 @@ def _draft_bytes(
     )
 
 
-def _widest_stage_frac(structure: Structure, shard: Shard) -> Floats:
+def widest_stage_frac(structure: Structure, shard: Shard) -> Floats:
     """Share of the layers that the widest stage of a pipeline holds."""
     stages, n = np.asarray(shard.pipeline), max(structure.n_layers, 1.0)
     return np.where(stages > 1, np.ceil(n / stages) / n, 1.0)
@@ -174,7 +175,7 @@ def weight_bytes_per_device(structure: Structure, shard: Shard) -> Floats:
             layers = layers + share
         else:
             ends.append(share)
-    stage = _widest_stage_frac(structure, shard)
+    stage = widest_stage_frac(structure, shard)
     joint: Floats = sum(ends, 0.0)
     apart: Floats = 0.0
     for end in ends:

@@ -106,7 +106,7 @@ class Choice:
     n_candidates: int
     n_feasible: NDArray[np.int64]
     best: BestLimits | None
-    """Where there is more than one candidate and a batch is given."""
+    """Where there is more than one candidate: over all that hold the batch."""
 
     @property
     def fits(self) -> NDArray[np.bool_]:
@@ -135,7 +135,7 @@ def choose(
         return Choice(shards, batch[..., 0], most[..., 0], n, np.count_nonzero(feasible, axis=-1), None)
     shape = (*load.shape, n)
     most, batch, feasible = (np.broadcast_to(values, shape) for values in (most, batch, feasible))
-    merit, best = scene.merit(shards, batch, feasible)
+    merit, times = scene.merit(shards, batch, feasible)
     lacking = np.broadcast_to(np.asarray(room.cache_bytes(np.ones(n)) + room.weights_bytes), shape)
     index = np.where(np.any(feasible, axis=-1), np.argmax(merit, axis=-1), np.argmin(lacking, axis=-1))
 
@@ -143,7 +143,13 @@ def choose(
         chosen: NDArray[np.float64] = np.take_along_axis(values, index[..., None], axis=-1)[..., 0]
         return chosen
 
-    return Choice(_at(shards, index), taken(batch), taken(most), n, np.count_nonzero(feasible, axis=-1), best)
+    chosen = taken(batch)
+    if np.all(batch == chosen[..., None]):
+        best = scene.limits(shards, times, feasible)
+    else:
+        alike = np.maximum(np.where(np.isfinite(chosen), chosen, 1.0), 1.0)[..., None]
+        best = scene.limits(shards, scene.service(shards, alike), most >= alike)
+    return Choice(_at(shards, index), chosen, taken(most), n, np.count_nonzero(feasible, axis=-1), best)
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ class _Scene:
         setting = Setting(self.structure, shards, self.formats, self.machine)
 
         def behind(batch: NDArray[np.float64]) -> NDArray[np.float64]:
-            return np.asarray(steps * setting.decode(batch, context).expected_s - batch)
+            return np.asarray(steps * setting.decode(batch, context, load.output_tokens).expected_s - batch)
 
         shape = np.broadcast_shapes(np.shape(left), np.shape(steps))
         low, high = np.ones(shape), np.full(shape, _MOST_SEQUENCES)
@@ -207,8 +213,8 @@ class _Scene:
 
     def merit(
         self, shards: Shard, batch: NDArray[np.float64], feasible: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], BestLimits | None]:
-        """Higher is better, minus infinity for what does not fit; and at a given batch the best limits over all that fit."""
+    ) -> tuple[NDArray[np.float64], Service]:
+        """Higher is better, minus infinity for what does not fit; and the times that were compared."""
         held = np.where(feasible, np.maximum(batch, 1.0), 1.0)
         result = self.service(shards, held)
         wall = (
@@ -217,20 +223,21 @@ class _Scene:
             else result.expected_request_s
         )
         merit = np.where(np.isnan(self.load.request_rate), held / wall, 1.0 / result.decode.expected_s)
-        merit = np.where(feasible, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf)
-        if np.any(np.isnan(self.load.batch)):
-            return merit, None
+        return np.where(feasible, merit * (1.0 - _TIE * np.asarray(shards.tensor)), -np.inf), result
+
+    def limits(self, shards: Shard, times: Service, feasible: NDArray[np.bool_]) -> BestLimits:
+        """The least limits over all plans that hold a load's batch."""
 
         def least(times: Floats) -> NDArray[np.float64]:
             best: NDArray[np.float64] = np.min(np.where(feasible, times, np.inf), axis=-1)
             return best
 
         groups = np.asarray(shards.groups)
-        return merit, BestLimits(
-            ttft_s=least(result.limit_ttft_s),
-            system_prompt_s=least(result.limit_prompt_s / groups),
-            step_s=least(result.decode.limit_s),
-            request_s=least(result.limit_request_s),
+        return BestLimits(
+            ttft_s=least(times.limit_ttft_s),
+            system_prompt_s=least(times.limit_prompt_s / groups),
+            step_s=least(times.decode.limit_s),
+            request_s=least(times.limit_request_s),
         )
 
 

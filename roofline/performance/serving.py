@@ -61,7 +61,7 @@ def service(
     """Prefill and decode of one load, with their rows where they are wanted, and whatever steps are asked for beside them."""
     context, shortcuts = mean_context_tokens(prompt_tokens, output_tokens), structure.shortcuts
     computed = shortcuts.computed_tokens(prompt_tokens)
-    asked = (Prefill(computed, prompt_tokens - computed), Decode(batch, context), *beside)
+    asked = (Prefill(computed, prompt_tokens - computed), Decode(batch, context, output_tokens), *beside)
     prefill, decode, *others = Setting(structure, shard, formats, machine).steps(asked, 2 if with_rows else 0)
     stages = shard.pipeline
     between, first = prompt_times(prefill, stages, machine)
@@ -143,15 +143,17 @@ def prompts_course(setting: Setting, n_prompts: Floats, prompt_tokens: Floats, n
 def static_batch(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
     """All prompts of a batch, then all of its tokens: nothing joins or leaves."""
     context = mean_context_tokens(prompt_tokens, output_tokens)
-    decode = Course(((output_tokens, setting.decode(batch, context)),))
+    decode = Course(((output_tokens, setting.decode(batch, context, output_tokens)),))
     return prompts_course(setting, batch, prompt_tokens).then(decode)
 
 
-def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats) -> StepTime:
+def mixed_step(
+    setting: Setting, batch: Floats, context: Floats, new_tokens: Floats, prompt_tokens: Floats, n_steps: Floats = 1.0
+) -> StepTime:
     """A step that gives every running sequence its tokens and computes ``new_tokens`` of waiting prompts beside them."""
     structure, shard, formats, machine = setting.structure, setting.shard, setting.formats, setting.machine
     shortcuts = structure.shortcuts
-    running = decode_load(batch, context, shard, shortcuts)
+    running = decode_load(batch, context, shard, shortcuts, n_steps)
     computed = shortcuts.computed_tokens(prompt_tokens)
     prompts = new_tokens / computed
     reading = Load(prompts, computed, prompt_tokens - computed, new_tokens * shard.groups)
@@ -161,7 +163,8 @@ def mixed_step(setting: Setting, batch: Floats, context: Floats, new_tokens: Flo
     both = Load(sequences, tokens / sequences, context, running.stage_tokens + new_tokens * shard.groups, logits)
     step = setting.step(both, (running, reading), cycle=True)
     step = with_prompt_draft(step, shortcuts.draft, reading, shard, formats, machine)
-    return with_decode_drafts(step, shortcuts.draft, decode_load(batch, context, shard), shard, formats, machine)
+    alone = decode_load(batch, context, shard, n_steps=n_steps)
+    return with_decode_drafts(step, shortcuts.draft, alone, shard, formats, machine)
 
 
 def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Course:
@@ -169,16 +172,17 @@ def saturated(setting: Setting, batch: Floats, prompt_tokens: Floats, output_tok
     context = mean_context_tokens(prompt_tokens, output_tokens)
     held, shortcuts = setting.micro_batch(batch), setting.structure.shortcuts
     computed, steps = shortcuts.computed_tokens(prompt_tokens), output_tokens / shortcuts.tokens_per_step
-    new_tokens = chunk_of(computed, computed * held / steps)
+    new_tokens = chunk_of(setting, computed, computed * held / steps)
     n_mixed = held * computed / new_tokens
     n_plain = np.maximum(0.0, steps - n_mixed)
-    mixed = mixed_step(setting, batch, context, new_tokens, prompt_tokens)
-    return Course(((n_mixed, mixed), (n_plain, setting.decode(batch, context))))
+    mixed = mixed_step(setting, batch, context, new_tokens, prompt_tokens, output_tokens)
+    return Course(((n_mixed, mixed), (n_plain, setting.decode(batch, context, output_tokens))))
 
 
-def chunk_of(prompt_tokens: Floats, wanted_tokens: Floats) -> Floats:
-    """Prompt tokens that one step carries: as many as are wanted, whole prompts at least, and no more than engines allow."""
-    return np.minimum(MIXED_STEP_TOKENS, np.maximum(prompt_tokens, wanted_tokens))
+def chunk_of(setting: Setting, prompt_tokens: Floats, wanted_tokens: Floats) -> Floats:
+    """Prompt tokens that one step carries: as many as are wanted, whole prompts at least, and no more than the engine allows."""
+    most = min(MIXED_STEP_TOKENS, setting.machine.engine.prefill_chunk_tokens.value)
+    return np.minimum(most, np.maximum(prompt_tokens, wanted_tokens))
 
 
 def few_requests(setting: Setting, n_requests: float, batch: float, prompt_tokens: float, output_tokens: float) -> Course:
@@ -216,8 +220,8 @@ def offered_rate(
     most = min(room, max(1.0, n_requests / 2.0))
     batch = 1.0
     for _ in range(_ROUNDS):
-        step = setting.decode(batch, context)
-        mixed = mixed_step(setting, batch, context, prompt_tokens, prompt_tokens)
+        step = setting.decode(batch, context, output_tokens)
+        mixed = mixed_step(setting, batch, context, prompt_tokens, prompt_tokens, output_tokens)
         left = 1.0 - each * float(mixed.expected_s - step.expected_s)
         wanted = rate * output_tokens * float(step.expected_s) / left if left > 0.0 else np.inf
         if wanted >= most:
@@ -225,6 +229,8 @@ def offered_rate(
         if abs(wanted - batch) < 1e-9 * batch or wanted < 1.0:
             return Course(((1.0 / left, step),))
         batch = wanted
+    else:
+        return Course(((1.0 / left, step),))
     piled = _piled_up(setting, rate, most, prompt_tokens, output_tokens, n_requests)
     return saturated(setting, piled, prompt_tokens, output_tokens).times(1.0 / output_tokens)
 

@@ -55,19 +55,38 @@ def held_tokens(attend: Attend, n_tokens: Floats) -> Floats:
     return np.minimum(tokens, limit) / attend.stride
 
 
-def read_tokens(attend: Attend, n_visible: Floats) -> Floats:
-    """Entries that one decode query reads when ``n_visible`` tokens, itself included, are behind it.
+def read_tokens(attend: Attend, n_cached: Floats, n_steps: Floats = 1.0) -> Floats:
+    """Entries that one decode query reads of ``n_cached`` tokens; the mean over steps in whose midst it has so many.
+
+        (V(s + G - 1) - V(s - 1)) / G,    s = n - floor(G / 2),  V as in `visited_pairs`
+
+    A window or a chunk that fills, or is left, during a generation is read in part: the mean context would not tell.
 
     >>> picked = Attend(n_heads=1, n_kv_heads=1, key_size=1, value_size=1, cache_elements=2, read_elements=2, top_k=4)
-    >>> float(read_tokens(picked, 3)), float(read_tokens(picked, 300))
-    (3.0, 4.0)
+    >>> float(read_tokens(picked, 3)), float(read_tokens(picked, 300)), float(read_tokens(picked, 4, 3))
+    (3.0, 4.0, 3.6666666666666665)
     """
-    visible = np.asarray(n_visible, dtype=np.float64)
+    cached = np.asarray(n_cached, dtype=np.float64)
     if attend.kind == "cross":
-        return np.zeros_like(visible)
-    if attend.chunk is not None:
-        return np.mod(visible - 1.0, attend.chunk) + 1.0
-    return np.minimum(visible, _reach_tokens(attend)) / attend.stride
+        return np.zeros_like(cached)
+    if not _is_bounded(attend):
+        return cached / attend.stride
+    before = np.maximum(cached - np.floor(np.asarray(n_steps) / 2.0), 1.0) - 1.0
+    return visited_pairs(attend, n_steps, before) / n_steps
+
+
+def decoded_pairs(attend: Attend, n_new: Floats, n_cached: Floats, n_steps: Floats) -> Floats:
+    """Keys visited in one step by the new queries of a sequence; the mean over steps, as in `read_tokens`."""
+    if not _is_bounded(attend):
+        return visited_pairs(attend, n_new, n_cached)
+    before = np.maximum(np.asarray(n_cached) - np.floor(np.asarray(n_steps) / 2.0), 0.0)
+    spread = n_new / n_steps * visited_pairs(attend, n_steps, before)
+    return np.where(np.asarray(n_steps) > 1.0, spread, visited_pairs(attend, n_new, n_cached))
+
+
+def _is_bounded(attend: Attend) -> bool:
+    """Whether a query sees no more than a window, a chunk or a selection."""
+    return attend.chunk is not None or isfinite(_reach_tokens(attend))
 
 
 def _reach_tokens(attend: Attend) -> float:

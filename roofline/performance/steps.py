@@ -42,12 +42,14 @@ class Decode:
 
     batch: Floats
     context_tokens: Floats
+    n_steps: Floats = 1.0
+    """Of the generation whose mean the context is."""
 
 
 Step = Prefill | Decode
 
 
-def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN) -> Load:
+def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: Shortcuts = PLAIN, n_steps: Floats = 1.0) -> Load:
     """A decode step of one micro-batch: the batch spread over groups and stages, one sequence at least."""
     new = shortcuts.new_tokens_per_step
     stage = np.maximum(1.0, batch / shard.pipeline)
@@ -56,6 +58,7 @@ def decode_load(batch: Floats, context_tokens: Floats, shard: Shard, shortcuts: 
         n_new=new,
         n_cached=context_tokens,
         stage_tokens=stage * new,
+        n_steps=n_steps,
         n_logits=shortcuts.n_logits,
     )
 
@@ -111,12 +114,12 @@ class Setting:
         step = self.step(load, (load,), passes, may_stream=True)
         return with_prompt_draft(step, self.structure.shortcuts.draft, load, self.shard, self.formats, self.machine)
 
-    def decode(self, batch: Floats, context: Floats) -> StepTime:
+    def decode(self, batch: Floats, context: Floats, n_steps: Floats = 1.0) -> StepTime:
         """A `Decode`."""
         shortcuts = self.structure.shortcuts
-        load = decode_load(batch, context, self.shard, shortcuts)
+        load = decode_load(batch, context, self.shard, shortcuts, n_steps)
         step = self.step(load, (load,), cycle=True)
-        alone = decode_load(batch, context, self.shard)
+        alone = decode_load(batch, context, self.shard, n_steps=n_steps)
         return with_decode_drafts(step, shortcuts.draft, alone, self.shard, self.formats, self.machine)
 
     def steps(self, asked: Sequence[Step], n_with_rows: int = 0) -> tuple[StepTime, ...]:
@@ -139,13 +142,14 @@ class Setting:
     def _alone(self, asked: Step) -> StepTime:
         if isinstance(asked, Prefill):
             return self.prefill(asked.n_new, asked.n_cached)
-        return self.decode(asked.batch, asked.context_tokens)
+        return self.decode(asked.batch, asked.context_tokens, asked.n_steps)
 
     def _load(self, asked: Step) -> tuple[Load, Floats]:
         """What a step brings, and its chunks."""
         if isinstance(asked, Prefill):
             return prefill_load(asked.n_new, asked.n_cached, self.shard, self.machine)
-        return decode_load(asked.batch, asked.context_tokens, self.shard, self.structure.shortcuts), 1.0
+        shortcuts = self.structure.shortcuts
+        return decode_load(asked.batch, asked.context_tokens, self.shard, shortcuts, asked.n_steps), 1.0
 
     def _undivided(
         self, load: Load, parts: tuple[Load, ...], passes: Floats, cycle: bool | NDArray[np.bool_], may_stream: bool

@@ -77,7 +77,7 @@ def _bearing(rows: Rows, kind: str, constant: str, group: str) -> int:
     if constant == "head_compute_factor":
         used = np.isin(np.arange(rows.n), rows.row_of[rows.is_head])
     if constant == "packed_compute_factor":
-        packed = rows.is_packed & ~rows.is_head & (rows.width == 0)
+        packed = rows.is_on_half
         used = np.isin(np.arange(rows.n), rows.row_of[packed])
     if constant in rows.linear:
         used = rows.linear[constant] > 0

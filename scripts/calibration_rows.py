@@ -16,7 +16,8 @@ from roofline.catalog.measurements import measurements
 from roofline.errors import RooflineError
 from roofline.performance.network import EXPERT_EXCHANGE, NetworkTime
 from roofline.performance.reduction import n_nodes
-from roofline.performance.timing import OpTime, StepTime, compute_factor, compute_frac, is_packed
+from roofline.performance.timing import OpTimes, StepTime
+from roofline.units import Floats
 
 Vector = NDArray[np.float64]
 CONSTANT_NAMES = (
@@ -69,6 +70,8 @@ class Rows:
     is_cache: NDArray[np.bool_]
     unpack: Vector
     is_packed: NDArray[np.bool_]
+    is_on_half: NDArray[np.bool_]
+    """Narrow weights of plain matrices that are multiplied on 16-bit units."""
     is_head: NDArray[np.bool_]
 
     @property
@@ -117,8 +120,7 @@ class Rows:
         gammas = np.stack([constants["compute_frac"], constants["compute_frac_8bit"], constants["compute_frac_4bit"]])
         gammas = np.vstack([gammas, np.ones_like(share)])
         factor = np.where(self.is_head, constants["head_compute_factor"][at], 1.0)
-        unpacked = self.is_packed & ~self.is_head & (self.width == 0)
-        factor = np.where(unpacked, constants["packed_compute_factor"][at], factor)
+        factor = np.where(self.is_on_half, constants["packed_compute_factor"][at], factor)
         busy = self.compute / (gammas[self.width, at] * factor)
         iota = np.where(self.is_packed, constants["unpack_operations"][at], constants["unpack_operations_wide"][at])
         each = np.sqrt(busy**2 + (self.memory / bandwidth) ** 2 + (self.unpack * iota) ** 2)
@@ -129,7 +131,7 @@ class Rows:
 
 
 _TEXTS = ("ids", "kinds", "architectures", "engines", "links", "sources", "devices", "row_kinds", "phases")
-_PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed", "is_head")
+_PER_OP = ("weight", "compute", "width", "memory", "is_cache", "unpack", "is_packed", "is_on_half", "is_head")
 _LINEAR = ("layer_s", "expert_layer_s", "step_s", "sequence_s", "link_latency_s", "exchange_latency_s", "link_frac")
 
 
@@ -171,12 +173,12 @@ def _rows(found: list[Prediction]) -> Rows:
         for times, step in item.course.parts:
             _add_step(item, float(times), step, sums)
             for timed in step.rows:
-                _add_op(item, n, float(times), timed, ops)
+                _add_ops(item, n, float(times), timed, ops)
         fixed.append(sums["fixed"])
         for name in _LINEAR:
             linear[name].append(sums[name])
     integers = ("row_of", "width")
-    flags = ("is_cache", "is_packed", "is_head")
+    flags = ("is_cache", "is_packed", "is_on_half", "is_head")
     arrays = {
         name: np.array(values, dtype=np.int64 if name in integers else bool if name in flags else np.float64)
         for name, values in ops.items()
@@ -225,34 +227,38 @@ def _is_beyond_nodes(part: NetworkTime, item: Prediction) -> bool:
     return part.name == EXPERT_EXCHANGE and float(n_nodes(ways, item.found.machine)) > 1.0
 
 
-def _add_op(item: Prediction, n: int, times: float, timed: OpTime, ops: dict[str, list[float]]) -> None:
-    engine, formats, op = item.found.engine, item.found.formats, timed.op
-    is_cache = op.kind in ("attention", "recurrence")
-    width, gamma = 3, 1.0
-    if not is_cache:
-        gamma = compute_frac(op, formats, engine)
-        name = next(name for name in WIDTHS if _is_the(name, op, item))
-        width = _NAME_OF[WIDTHS[name]]
-        gamma /= measured_ceilings().get(item.found.accelerator.id, {}).get(WIDTHS[name], UNMEASURED_CEILING)
-    is_head = not is_cache and not op.in_layers
-    gamma *= 1.0 if is_cache else compute_factor(op, formats, engine)
-    packed = (not is_cache) and is_packed(op)
-    iota = (engine.unpack_operations if packed else engine.unpack_operations_wide).value
+def _add_ops(item: Prediction, n: int, times: float, timed: OpTimes, ops: dict[str, list[float]]) -> None:
+    """Rows of one kind, with their constants divided out."""
+    engine, kind, names = item.found.engine, timed.ops.kind, timed.ops.names
+
+    def each(value: Floats | NDArray[np.bool_]) -> list[float]:
+        return np.broadcast_to(value, (len(names),)).tolist()
+
+    flags = (timed.ops.wide, timed.ops.packed, timed.ops.in_layers)
+    numbers = (timed.repeats, timed.compute_s, timed.memory_s, timed.unpack_s)
+    is_cache = kind in ("attention", "recurrence")
     share = engine.cache_bandwidth_frac.value if is_cache else engine.bandwidth_frac.value
-    ops["row_of"].append(n)
-    ops["weight"].append(times * float(timed.repeats))
-    ops["compute"].append(float(timed.compute_s) * gamma)
-    ops["width"].append(width)
-    ops["memory"].append(float(timed.memory_s) * share)
-    ops["is_cache"].append(is_cache)
-    ops["unpack"].append(float(timed.unpack_s) / iota if iota else 0.0)
-    ops["is_packed"].append(packed)
-    ops["is_head"].append(is_head)
+    for wide, packed, in_layers, repeats, compute, memory, unpack in zip(*map(each, (*flags, *numbers)), strict=True):
+        width, gamma = (3, 1.0) if is_cache else _reached(item, bool(wide))
+        on_half = kind == "matrix" and width == 0 and bool(packed and in_layers and not wide)
+        is_head = not is_cache and not in_layers
+        factor = engine.head_compute_factor if is_head else engine.packed_compute_factor
+        iota = (engine.unpack_operations if packed else engine.unpack_operations_wide).value
+        ops["row_of"].append(n)
+        ops["weight"].append(times * repeats)
+        ops["compute"].append(compute * gamma * (factor.value if is_head or on_half else 1.0))
+        ops["width"].append(width)
+        ops["memory"].append(memory * share)
+        ops["is_cache"].append(is_cache)
+        ops["unpack"].append(unpack / iota if iota else 0.0)
+        ops["is_packed"].append(packed)
+        ops["is_on_half"].append(on_half)
+        ops["is_head"].append(is_head)
 
 
-def _is_the(name: str, op: object, item: Prediction) -> bool:
-    """Whether this is the constant that a row's share of the peak comes from."""
-    engine, formats = item.found.engine, item.found.formats
-    wide = getattr(op, "rate", "") == "wide" or engine.unpack_bytes.value > 0.0
-    used = "compute_frac" if wide else engine.compute_frac_name(formats.gemm_dtype)
-    return used == name
+def _reached(item: Prediction, wide: bool) -> tuple[int, float]:
+    """Which share of the peak a row has, and how much it is of what the best product reaches."""
+    engine, dtype = item.found.engine, item.found.formats.gemm_dtype
+    name = "compute_frac" if wide or engine.unpack_bytes.value > 0.0 else engine.compute_frac_name(dtype)
+    ceiling = measured_ceilings().get(item.found.accelerator.id, {}).get(WIDTHS[name], UNMEASURED_CEILING)
+    return _NAME_OF[WIDTHS[name]], getattr(engine, name).value / ceiling

@@ -183,7 +183,7 @@ def _terms(model: ModelSpec, found: Resolved) -> Structure:
 
 
 def _tokens(saturating: float, met: float) -> NDArray[np.float64]:
-    """Four points a doubling past the batch that saturates, with the tokens that meet among them."""
+    """Four points a doubling past the critical batch, with the tokens that meet among them."""
     doublings = np.clip(np.ceil(np.log2(2.0 * max(saturating, met))), _LEAST_DOUBLINGS, _MOST_DOUBLINGS)
     return np.unique(np.append(2.0 ** np.arange(0.0, doublings + 1e-9, 1.0 / _POINTS_PER_DOUBLING), met))
 

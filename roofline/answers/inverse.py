@@ -1,4 +1,4 @@
-"""The question turned round: what batch, devices, context, bandwidth or price meets a wish.
+"""The question turned round: what batch, devices, context, bandwidth or price meets a wish, and where compute binds.
 
 Each answer carries the scenario that evaluates to the wish. Times rise with batch and context and fall with bandwidth, so that
 bisection finds the turning point; a cost is proportional to the price, so that the price is a ratio.
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array, largest_kept
+from roofline.answers.compute_bound import compute_bound, compute_bound_sentence
 from roofline.answers.evaluate import evaluate, workload
 from roofline.answers.found import Deployment
 from roofline.answers.replicas import planned
@@ -95,6 +96,7 @@ def solved(question: str, wish: Wish) -> Solved:
             input_usd_per_million=wish.need("input_usd_per_million", tr("an API's price of a million input tokens")),
             output_usd_per_million=wish.need("output_usd_per_million", tr("an API's price of a million output tokens")),
         ),
+        "compute-bound": lambda: compute_bound_batch(at),
     }
     if question not in questions:
         raise UnknownIdError("questions", question, questions)
@@ -279,6 +281,15 @@ def break_even_price(scenario: Scenario, *, input_usd_per_million: float, output
         ),
         scenario=scenario.model_copy(update={"usd_per_device_hour": price}),
     )
+
+
+def compute_bound_batch(scenario: Scenario) -> Solved:
+    """The smallest batch at which the decode step is bound by compute, its plan chosen anew for each batch."""
+    found = compute_bound(scenario)
+    sentence = compute_bound_sentence(found)
+    if found.batch is None:
+        return _unsolved("compute-bound", "sequences", sentence)
+    return Solved("compute-bound", float(found.batch), "sequences", sentence, found.scenario)
 
 
 def _largest_whole(keeps: Callable[[Array], NDArray[np.bool_]], most: Array) -> Array:

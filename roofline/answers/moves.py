@@ -157,7 +157,7 @@ def _moved(report: Report, now: Outcome, kind: Kind, change: Change, constants: 
     scenario = report.scenario.model_copy(update=dict(change))
     may_need_more = kind in _NEEDS_MORE or not now.fits
     try:
-        after = NOTHING if may_need_more and _too_large(scenario) else outcome(evaluate(scenario, constants))
+        after = NOTHING if may_need_more and too_large(scenario) else outcome(evaluate(scenario, constants))
     except RooflineError:
         return None
     return Move(
@@ -171,7 +171,7 @@ def _moved(report: Report, now: Outcome, kind: Kind, change: Change, constants: 
     )
 
 
-def _too_large(scenario: Scenario) -> bool:
+def too_large(scenario: Scenario) -> bool:
     """Whether a load does not fit, at once: an evaluation would also look for what does."""
     plain = scenario.offload != "auto" and scenario.prefill_devices is None and scenario.request_rate is None
     return plain and not carries(scenario)

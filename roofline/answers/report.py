@@ -241,7 +241,7 @@ class Report:
     critical_batch_dense: float
     critical_batch_with_experts: float
     critical_batch_system: float
-    """Sequences at once over the whole system that fill the arithmetic units: every replica and stage its own."""
+    """Critical batch of the whole system under its plan, in sequences at once: every replica and stage has its own."""
     sustained_requests_per_s: float | None
     """Most requests a second this system keeps up with, where a request rate is asked for."""
     ridge_flops_per_byte: float

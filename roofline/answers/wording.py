@@ -85,15 +85,15 @@ def sentence(
             rate=significant(sustained),
         )
         return f"{text} {held}"
-    return f"{text} {_filling(batch, critical_tokens)}; {_doubling(step, doubled_step_s)}"
+    return f"{text} {_critical(batch, critical_tokens)}; {_doubling(step, doubled_step_s)}"
 
 
-def _filling(batch: float, critical_tokens: float) -> str:
-    """Whether a batch fills the arithmetic units, as a clause."""
+def _critical(batch: float, critical_tokens: float) -> str:
+    """Where the batch stands against the critical one, as a clause."""
     tokens = significant(critical_tokens)
     if batch >= critical_tokens:
-        return tr("The batch is past the {tokens} sequences at which weights stop setting the pace", tokens=tokens)
-    return tr("It would take about {tokens} sequences at once to fill the arithmetic units", tokens=tokens)
+        return tr("Under this plan the batch is past the critical one of about {tokens} sequences", tokens=tokens)
+    return tr("Under this plan the critical batch is about {tokens} sequences", tokens=tokens)
 
 
 def _doubling(step: float, doubled_step_s: float | None) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from roofline.answers.curves import batch_curve
 from roofline.answers.report import BatchCurve, Report, Waiting
-from roofline.dashboard import feels_like, printed_words, quick_moves, state
+from roofline.dashboard import compute_bound_note, feels_like, printed_words, quick_moves, state
 from roofline.dashboard.bars import memory_bar
 from roofline.dashboard.cards import cards_html, why_row
 from roofline.dashboard.charts import FIGURE_PX, chart
@@ -26,7 +27,7 @@ from roofline.language import chosen, later, told_in, tr
 from roofline.units import duration, significant
 
 _ROOFLINE_KEY = later("● decode &nbsp;◆ prefill, area: share of the step &nbsp;⋯ whole decode step by batch")
-_CURVE_KEY = later("Solid: expected, band 10th to 90th percentile. Dashed: limit.")
+_CURVE_KEY = later("Solid: expected under this plan, band 10th to 90th percentile. Dashed: limit.")
 
 
 def draw(frame: Frame) -> None:
@@ -63,12 +64,14 @@ def _body(report: Report, look: Look) -> None:
     else:
         _does_not_fit(report, look.palette)
     place = st.container(key="moves_place")
-    if curve is not None:
-        _figures(report, curve, look)
+    beside = None if curve is None else _figures(report, curve, look)
     tabs(Shown(report, curve, look))
     _download(report)
     with place:  # last: a dozen evaluations that no headline waits for
         quick_moves.draw(report)
+    if beside is not None:
+        with beside:
+            compute_bound_note.draw(report, "calculator")
 
 
 def _download(report: Report) -> None:
@@ -145,7 +148,8 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
             st.button(tr("Use batch {batch:,}", batch=batch), on_click=state.set_some, args=({"load": "batch", "batch": batch},))
 
 
-def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
+def _figures(report: Report, curve: BatchCurve, look: Look) -> DeltaGenerator:
+    """Both figures, and a place under the second one."""
     pair = st.grid(2, min_column_width=FIGURE_PX)
     with pair.cell():
         st.html(heading(tr("Roofline"), tr(_ROOFLINE_KEY)))
@@ -157,3 +161,4 @@ def _figures(report: Report, curve: BatchCurve, look: Look) -> None:
     with pair.cell():
         st.html(heading(tr("Throughput and speed against batch"), tr(_CURVE_KEY)))
         chart(throughput_figure(report, curve, look), "throughput_chart", throughput_alt(report, curve), look)
+        return st.container()

@@ -10,7 +10,7 @@ from roofline.answers.browse import Experts, nearest_models
 from roofline.answers.experts import Mixture, mixture
 from roofline.answers.report import Report
 from roofline.catalog.models import load_model
-from roofline.dashboard import state
+from roofline.dashboard import compute_bound_note, state
 from roofline.dashboard.calculator import refused
 from roofline.dashboard.charts import FIGURE_PX, chart
 from roofline.dashboard.experts_words import (
@@ -61,6 +61,7 @@ def _dense(report: Report) -> None:
     parameters = parameter_counts(load_model(report.scenario.model))
     st.html(dense_cards(report, parameters.total))
     st.html(f'<p class="rf-answer">{esc(dense_sentence(report, parameters.total))}</p>')
+    compute_bound_note.draw(report, "dense")
     _offer(tr("Models with experts that use about as many parameters a token"), parameters.active, "experts")
 
 
@@ -75,6 +76,7 @@ def _experts(found: Mixture, look: Look) -> None:
         st.html(heading(tr("Weights read for each token"), tr(_READS_KEY)))
         chart(reads_figure(found, look), "reads_chart", reads_alt(found), look)
     st.download_button(tr("Download both as CSV"), partial(_csv, found), "experts.csv", "text/csv", on_click="ignore")
+    compute_bound_note.draw(found.report, "experts")
     if found.speeds:
         _speeds(found)
     else:

@@ -37,7 +37,7 @@ def cards(found: Mixture) -> str:
             tr("{n} tokens for each of them", n=sig(found.tokens_per_touched)),
         ),
         _card(
-            tr("Batch that saturates"),
+            tr("Critical batch"),
             sig(found.saturating_tokens),
             tr("tokens that meet · {n} would do for a dense model", n=sig(found.filling_tokens)),
         ),
@@ -49,7 +49,7 @@ def dense_cards(report: Report, parameters: float) -> str:
     return _row(
         _card(tr("Parameters"), count_words(parameters), tr("every token uses all of them")),
         _card(
-            tr("Batch that saturates"),
+            tr("Critical batch"),
             sig(report.critical_batch_dense),
             tr("sequences that share one reading of the weights"),
         ),
@@ -151,14 +151,14 @@ def dense_sentence(report: Report, parameters: float) -> str:
     }
     if report.batch >= report.critical_batch_system:
         filled = tr(
-            "On {hardware} it takes {dense} sequences that share one reading to fill the arithmetic, {system} over this system; "
-            "batch {batch:,} does.",
+            "On {hardware} the critical batch is {dense} sequences that share one reading, {system} over this system; "
+            "batch {batch:,} is past it.",
             **numbers,
         )
     else:
         filled = tr(
-            "On {hardware} it takes {dense} sequences that share one reading to fill the arithmetic, {system} over this system; "
-            "batch {batch:,} does not.",
+            "On {hardware} the critical batch is {dense} sequences that share one reading, {system} over this system; "
+            "batch {batch:,} is below it.",
             **numbers,
         )
     return f"{dense} {filled}"

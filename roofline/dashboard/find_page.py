@@ -250,7 +250,7 @@ def _inverse(values: Values, frame: Frame) -> None:
         with cells.cell():
             label = tr("API: USD per million output tokens")
             st.number_input(label, min_value=0.0, step=0.1, key=_key("askout"), format="%g")
-    else:
+    elif ask != "compute-bound":
         with cells.cell():
             st.number_input(tr("TPOT at most (ms)"), min_value=1e-6, step=5.0, key=_key("asktpot"), format="%g")
     if ask in ("context", "devices"):

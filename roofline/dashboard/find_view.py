@@ -22,7 +22,7 @@ PERCENTILES = (AS_EXPECTED, 50, 80, 90, 95, 99)
 PRICES: tuple[PriceBasis, ...] = get_args(PriceBasis)
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 MOST = tuple(2**k for k in range(9))
-QUESTIONS = ("batch", "context", "devices", "bandwidth", "price")
+QUESTIONS = ("batch", "context", "devices", "bandwidth", "price", "compute-bound")
 MOST_NAMED = 40
 """Devices that a link can name."""
 USUAL: Values = {

@@ -36,6 +36,7 @@ QUESTION_WORDS = {
     "devices": later("Fewest devices"),
     "bandwidth": later("Memory bandwidth needed"),
     "price": later("Price at which self-hosting pays"),
+    "compute-bound": later("Batch from which compute binds"),
 }
 CAUSE_WORDS: dict[Cause, str] = {
     "facts": later("a fact is missing"),

@@ -95,7 +95,7 @@ def _batching_verdict(told: Told) -> str:
     return tr(
         "With {batch:,.0f} at once it delivers {gain} times as much in total, each user keeps {kept:.0%} of the speed, "
         "and a million output tokens costs {usd} USD instead of {usd_alone}. "
-        "About {critical:,.0f} at once would fill the arithmetic units; memory ends at {most:,.0f}.",
+        "The critical batch is about {critical:,.0f}; memory ends at {most:,.0f}.",
         batch=n["batch"],
         gain=sig(n["gain"]),
         kept=n["kept"],
@@ -175,7 +175,7 @@ def _experts_verdict(told: Told) -> str:
     n = told.numbers
     return tr(
         "A step of {batch:,.0f} tokens reads {touched} experts ({share:.0%}), and each of them works for {each} tokens. "
-        "A dense model would fill a {hardware} with {dense:,.0f} tokens in a step; this one needs {critical:,.0f}.",
+        "On a {hardware} the critical batch of a dense model is {dense:,.0f} tokens in a step, that of this one {critical:,.0f}.",
         batch=n["batch"],
         touched=sig(n["touched"]),
         share=n["touched_share"],

@@ -132,7 +132,7 @@ def beyond_full(
 def critical_line(
     report: Report, curve: BatchCurve, span: tuple[float, float], look: Look, panels: Sequence[tuple[float, float]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The batch that fills the arithmetic units, where it is on the axis."""
+    """The critical batch, where it is on the axis."""
     batch = report.critical_batch_system
     if not 1 < batch < min(span[1], curve.max_batch):
         return [], []

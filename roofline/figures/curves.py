@@ -96,7 +96,7 @@ def throughput_alt(report: Report, curve: BatchCurve) -> str:
     """The answer of the figure in one sentence."""
     return tr(
         "Throughput and speed against batch: at batch {batch:,} expected {total} tokens/s in total and {user} per user, "
-        "limit {total_limit} and {user_limit}; at most {most:,} sequences fit. What takes the longest: {bounds}.",
+        "limit {total_limit} and {user_limit}; at most {most:,} sequences fit. What takes the longest under this plan: {bounds}.",
         batch=report.batch,
         total=sig(report.expected.output_tokens_per_s),
         user=sig(report.expected.tokens_per_s_per_user),

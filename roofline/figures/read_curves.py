@@ -44,7 +44,7 @@ def reads_figure(found: Mixture, look: Look) -> Spec:
     layout["shapes"] = [{**up, "x0": found.saturating_tokens, "x1": found.saturating_tokens}]
     layout["annotations"] = [
         *(ring_word(found.met, values[at], _size(values[at]), span, look, "y", log_y=True, flip=True) for values in named),
-        _saturated(found, look),
+        _critical(found, look),
     ]
     return {"data": data, "layout": layout}
 
@@ -69,10 +69,10 @@ def _pen(i: int, look: Look) -> dict[str, Any]:
     return {"color": look.palette.kinds[i], "width": 2.75 if i == 0 else 2.0, **({"dash": dash} if dash else {})}
 
 
-def _saturated(found: Mixture, look: Look) -> dict[str, Any]:
+def _critical(found: Mixture, look: Look) -> dict[str, Any]:
     place = {"x": log10(found.saturating_tokens), "y": 1, "yref": "paper", "xanchor": "right", "yanchor": "top", "xshift": -4}
     font = {"size": look.tick_px, "color": look.palette.muted}
-    text = tr("saturated from {tokens}", tokens=sig(found.saturating_tokens))
+    text = tr("critical batch {tokens}", tokens=sig(found.saturating_tokens))
     return {**place, "text": text, "showarrow": False, "font": font, "bgcolor": tint(look.palette.page, 0.75)}
 
 

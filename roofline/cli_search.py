@@ -76,7 +76,7 @@ def add_search(app: typer.Typer, answer: Answer, link: Link) -> None:
         output_usd: Annotated[Number, typer.Option(help="API price of a million output tokens.")] = None,
         as_json: AsJson = False,
     ) -> None:
-        """The question turned round: the batch, context, devices, bandwidth or price that meets a wish, or where compute binds."""
+        """The question turned round: batch, context, devices, bandwidth or price that meets a wish, or where compute binds."""
         wishes = ("question", "ttft_s", "tpot_s", "input_usd", "output_usd", "as_json", *_OURS)
         given = {key: value for key, value in locals().items() if key not in (*wishes, "wishes") and value is not None}
         asked = Wish(Scenario.model_validate(given), ttft_s, tpot_s, input_usd, output_usd)

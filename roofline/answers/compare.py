@@ -10,7 +10,9 @@ from typing import Literal
 
 from roofline.answers.curves import batch_curve
 from roofline.answers.evaluate import evaluate
+from roofline.answers.placing import settled
 from roofline.answers.report import BatchCurve, Report
+from roofline.answers.resolve import resolve
 from roofline.catalog.formats import load_format
 from roofline.catalog.models import load_model
 from roofline.errors import RooflineError
@@ -19,8 +21,8 @@ from roofline.specs.scenario import Scenario, is_mixed
 
 Kind = Literal["rate", "time", "money", "bytes", "count"]
 Better = Literal["more", "less", "neither"]
-_HALVED, _HALF = ("fp8", "q4_k_m"), 0.65
-"""Formats to fall to, and the share of bits that counts as half: groups of 4 bits carry their scales."""
+_HALF = 0.65
+"""Share of bits that counts as half: groups of 4 bits carry their scales."""
 _ALIKE = 0.02
 """Numbers closer than this share of one another are told as alike."""
 
@@ -137,13 +139,22 @@ def variants(scenario: Scenario) -> dict[str, Scenario]:
     found = {"copy": scenario}
     if not is_mixed(scenario.hardware):
         found["devices"] = scenario.model_copy(update={"devices": 2 * scenario.devices})
-    bits = load_format(scenario.weights or load_model(scenario.model).stored_format).bits_per_weight
-    smaller = next((name for name in _HALVED if load_format(name).bits_per_weight <= _HALF * bits), None)
+    smaller = _half_bits(scenario)
     if smaller is not None:
         found["bits"] = scenario.model_copy(update={"weights": smaller})
     if scenario.batch is not None:
         found["batch"] = scenario.model_copy(update={"batch": 2 * scenario.batch})
     return found
+
+
+def _half_bits(scenario: Scenario) -> str | None:
+    """The first format of the engine's ladder with half the bits; none where there is none, or no engine."""
+    bits = load_format(scenario.weights or load_model(scenario.model).stored_format).bits_per_weight
+    try:
+        ladder = resolve(settled(scenario)[0]).engine.weight_ladder
+    except RooflineError:
+        return None
+    return next((name for name in ladder if load_format(name).bits_per_weight <= _HALF * bits), None)
 
 
 def curves(found: Comparison) -> dict[str, BatchCurve]:

@@ -13,7 +13,7 @@ from roofline.answers.energy import Work
 from roofline.answers.placing import memory_tiers, series_plan, settled
 from roofline.answers.pooled import decode_scenario, plan_of, with_pools
 from roofline.answers.pools import Pools, pools
-from roofline.answers.report import Bound, Formats, Memory, Phase, Plan, Report, Share, Waiting
+from roofline.answers.report import Bound, Fitting, Formats, Memory, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
@@ -41,8 +41,6 @@ from roofline.specs.scenario import Scenario
 
 _DEVICE_LADDER = tuple(sorted({m * 2**k for k in range(17) for m in (1, 3)}))
 """Counts of devices tried when a load does not fit."""
-_NARROWER_WEIGHTS = ("fp8", "q6_k", "q4_k_m", "q3_k_m", "q2_k")
-"""Formats tried when a load does not fit, widest first."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +265,7 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
     held = float(held_sequences(run.batch, room.sequences_per_device))
     per_sequence = float(room.cache_bytes_per_sequence)
     fits = run.fits
+    weights = None if fits else fitting_weights(scenario, found)
     return Memory(
         weights_bytes_per_device=float(room.weights_bytes),
         kv_cache_bytes_per_device=held * per_sequence,
@@ -278,7 +277,8 @@ def _memory(scenario: Scenario, found: Resolved, run: _Run) -> Memory:
         fits=fits,
         max_batch=int(room.max_batch),
         min_devices=None if fits or found.box else fewest_devices(scenario, found),
-        fitting_weights=None if fits else fitting_weights(scenario, found),
+        fitting_weights=weights,
+        fitting_pair=None if fits or weights or room.max_batch >= 1 else fitting_pair(scenario, found),
         tiers=memory_tiers(scenario, found, room, run.batch),
     )
 
@@ -300,10 +300,10 @@ def fewest_devices(scenario: Scenario, found: Resolved) -> int | None:
 
 
 def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
-    """The widest common weight format in which the load fits on the same devices."""
+    """The first format of the engine's ladder in which the load fits on the same devices."""
     asked = scenario if scenario.request_rate is not None else scenario.model_copy(update={"batch": scenario.batch or 1})
     now = weight_bytes(found.model, found.formats.weights_id)
-    for name in _NARROWER_WEIGHTS:
+    for name in found.engine.weight_ladder:
         if weight_bytes(found.model, name) >= now:
             continue
         if found.box is not None:
@@ -315,12 +315,26 @@ def fitting_weights(scenario: Scenario, found: Resolved) -> str | None:
     return None
 
 
-def carries(scenario: Scenario) -> bool:
-    """Whether some plan holds the batch of a scenario, or one sequence: a part of `evaluate`, and refused where that refuses."""
+def fitting_pair(scenario: Scenario, found: Resolved) -> Fitting | None:
+    """The first format in which one sequence fits, with as much of the batch as it has room for."""
+    one = scenario.model_copy(update={"batch": 1})
+    weights = None if scenario.request_rate is not None else fitting_weights(one, found)
+    if weights is None:
+        return None
+    return Fitting(weights, most_sequences(one.model_copy(update={"weights": weights})))
+
+
+def most_sequences(scenario: Scenario) -> int:
+    """Sequences that the roomiest plan holds: a part of `evaluate`, and refused where that refuses."""
     found = resolve(scenario)
-    load = workload([scenario.model_copy(update={"batch": scenario.batch or 1})])
-    room = room_for(found.structure, candidates(found.structure, found.request), found.formats, found.machine, load)
-    return bool(np.any(np.asarray(room.max_batch) >= load.batch))
+    shards = candidates(found.structure, found.request)
+    room = room_for(found.structure, shards, found.formats, found.machine, workload([scenario]))
+    return int(np.max(np.asarray(room.max_batch)))
+
+
+def carries(scenario: Scenario) -> bool:
+    """Whether some plan holds the batch of a scenario, or one sequence."""
+    return most_sequences(scenario) >= (scenario.batch or 1)
 
 
 def _carries(scenario: Scenario, terms: Structure, devices: int, found: Resolved) -> bool:

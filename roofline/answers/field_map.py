@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.evaluate import evaluate
+from roofline.answers.placing import settled
+from roofline.answers.resolve import resolve
 from roofline.answers.sweep import sweep
 from roofline.catalog.models import load_model
 from roofline.errors import InputError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 13
 _ANY_CONTEXT_TOKENS = 131_072
-_WEIGHTS = ("bf16", "fp8", "q8_0", "q6_k", "q4_k_m", "q3_k_m", "q2_k")
+_WIDE = "bf16"
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 VALUES: dict[str, str] = {
     "user": "expected_tokens_per_s_per_user",
@@ -146,7 +148,8 @@ def _contexts(point: Scenario) -> tuple[float | str, ...]:
 
 
 def _formats(point: Scenario) -> tuple[float | str, ...]:
-    return _WEIGHTS if point.weights in _WEIGHTS else (str(point.weights), *_WEIGHTS)
+    ladder = (_WIDE, *resolve(settled(point)[0]).engine.weight_ladder)
+    return ladder if point.weights in ladder else (str(point.weights), *ladder)
 
 
 AXES: dict[str, Callable[[Scenario], tuple[float | str, ...]]] = {

@@ -44,13 +44,6 @@ HALF_BITS = 0.6
 LEAST_GAIN = 0.005
 """A move is said to help from this share of what there is."""
 WAYS = ("tensor_parallel", "pipeline_parallel", "expert_parallel", "data_parallel", "attention_data_parallel")
-_WEIGHTS = {
-    "llama.cpp": ("q8_0", "q4_k_m", "q2_k"),
-    "cpu": ("q8_0", "q4_k_m", "q2_k"),
-    "serving": ("fp8", "int4_g128"),
-    "dataflow": ("fp8",),
-}
-_CACHES = {"llama.cpp": ("q8_0", "q4_0"), "cpu": ("q8_0", "q4_0"), "serving": ("fp8", "nvfp4"), "dataflow": ("fp8",)}
 _ENGINES = {
     "NVIDIA": ("vllm", "tensorrt-llm", "llama-cpp"),
     "AMD": ("vllm", "llama-cpp"),
@@ -230,16 +223,20 @@ def _halve_batch(report: Report) -> Iterator[Change]:
 
 
 def _halve_weights(report: Report) -> Iterator[Change]:
+    """To half the bits; where the load does not fit, to the widest format in which it does."""
+    if report.memory.fitting_weights is not None:
+        yield {"weights": report.memory.fitting_weights}
+        return
     found = resolve(report.scenario.model_copy(update={"offload": report.offload}))
     now = BITS_PER_BYTE * weight_bytes(found.model, found.formats.weights_id) / found.structure.n_parameters
-    narrower = (name for name in _WEIGHTS[found.engine.kind] if load_format(name).bits_per_weight <= HALF_BITS * now)
+    narrower = (name for name in found.engine.weight_ladder if load_format(name).bits_per_weight <= HALF_BITS * now)
     yield from ({"weights": name} for name in list(narrower)[:1])
 
 
 def _halve_cache(report: Report) -> Iterator[Change]:
-    kind = resolve(report.scenario.model_copy(update={"offload": report.offload})).engine.kind
+    engine = resolve(report.scenario.model_copy(update={"offload": report.offload})).engine
     now = load_format(report.formats.kv_cache).bits_per_weight
-    narrower = (name for name in _CACHES[kind] if load_format(name).bits_per_weight <= HALF_BITS * now)
+    narrower = (name for name in engine.cache_ladder if load_format(name).bits_per_weight <= HALF_BITS * now)
     yield from ({"kv_cache": name} for name in list(narrower)[:1])
 
 

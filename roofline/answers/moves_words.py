@@ -93,6 +93,8 @@ def _ratio(now: float | None, after: float | None) -> float | None:
 def sentence(found: Moves) -> str:
     """The one change that would help most, and the one that helps a single user most."""
     best, single = found.best, found.best_for_one
+    if best is None and not found.now.fits:
+        return tr("No single change tried here makes it fit.")
     if best is None:
         return tr("No single change tried here adds output.")
     now, after = found.now, best.after

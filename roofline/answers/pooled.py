@@ -57,7 +57,7 @@ def with_pools(report: Report, scenario: Scenario, found: Resolved, split: Pools
 def _memory(memory: Memory, split: Pools) -> Memory:
     """Fewest devices of the whole system, where those that decode are too few."""
     if split.decode.fits[0]:
-        return replace(memory, min_devices=None, fitting_weights=None)
+        return replace(memory, min_devices=None, fitting_weights=None, fitting_pair=None)
     if memory.min_devices is None:
         return memory
     return replace(memory, min_devices=memory.min_devices + split.prefill.n_devices)

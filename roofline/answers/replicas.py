@@ -22,6 +22,7 @@ from roofline.answers.pricing import DevicePrice
 from roofline.answers.resolve import Resolved
 from roofline.answers.speeds import band_end_s, decode_share
 from roofline.answers.waiting import late_wait_s
+from roofline.catalog.formats import load_format
 from roofline.formulas.cost import rental_usd_per_token
 from roofline.language import tr
 from roofline.performance.memory import footprint
@@ -33,13 +34,11 @@ from roofline.specs.search import AS_STORED, SearchQuery
 from roofline.units import PER_MILLION, SECONDS_PER_HOUR
 
 Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
-NARROW: Narrow = {
-    "serving": (("fp8", "fp8"), ("int4_g128", None), ("nvfp4", "fp4")),
-    "llama.cpp": (("q8_0", None), ("q4_k_m", None)),
-    "cpu": (("q8_0", None), ("q4_k_m", None)),
-    "dataflow": (("fp8", "fp8"),),
-}
-"""Formats tried beside the stored one by kind of engine, each with the unit that it asks for."""
+"""Kind of engine -> formats, each with the unit that it asks for."""
+NARROW: Narrow = {}
+"""Nothing in the place of what engines say of themselves."""
+_ANY_UNIT = ("bf16", "fp16")
+"""Arithmetic of formats that are unpacked on any device."""
 _NARROWER_FRAC = 0.97
 """A format counts as narrower where the weights take less than this share of the stored bytes."""
 
@@ -95,11 +94,21 @@ def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> S
     )
 
 
-def weight_formats(found: Resolved, usual: Narrow = NARROW) -> tuple[str | None, ...]:
-    """As stored, and the narrower formats that are usual with this engine and that the device has units for."""
-    stored = weight_bytes(found.model, None)
-    narrow = (name for name, dtype in usual[found.engine.kind] if dtype is None or dtype in found.accelerator.peaks)
+def weight_formats(found: Resolved, usual: Narrow = NARROW, *, whole: bool = False) -> tuple[str | None, ...]:
+    """As stored, and the narrower formats that are usual with this engine and that the device has units for.
+
+    Those that a search tries, or the ``whole`` ladder of the engine; ``usual`` puts others in their place.
+    """
+    stored, engine = weight_bytes(found.model, None), found.engine
+    own = tuple((name, _unit(name)) for name in (engine.weight_ladder if whole else engine.searched_weights))
+    narrow = (name for name, dtype in usual.get(engine.kind, own) if dtype is None or dtype in found.accelerator.peaks)
     return (None, *(name for name in narrow if weight_bytes(found.model, name) < _NARROWER_FRAC * stored))
+
+
+def _unit(name: str) -> str | None:
+    """Units that a device must have for products in a format; none where it is unpacked."""
+    asked = load_format(name).arithmetic
+    return None if asked in _ANY_UNIT else asked
 
 
 def named_formats(query: SearchQuery) -> tuple[str | None, ...]:

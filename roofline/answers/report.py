@@ -74,6 +74,14 @@ class MemoryTier:
 
 
 @dataclass(frozen=True)
+class Fitting:
+    """Weights and a batch that fit together."""
+
+    weights: str
+    batch: int
+
+
+@dataclass(frozen=True)
 class Memory:
     """Where one device's memory goes; parts sum to ``used``."""
 
@@ -93,7 +101,9 @@ class Memory:
     min_devices: int | None
     """Fewest devices that carry this load, where that is more than there are and known."""
     fitting_weights: str | None
-    """The widest common weight format in which this load fits, where it does not as asked."""
+    """The first format of the engine's ladder in which this load fits, where it does not as asked."""
+    fitting_pair: Fitting | None = None
+    """Narrower weights together with a smaller batch, where neither alone does."""
     tiers: tuple[MemoryTier, ...] = ()
     """Every memory that holds part of the model."""
 

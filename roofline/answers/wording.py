@@ -145,6 +145,9 @@ def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: 
         remedies.append(f"{localised(f'{memory.min_devices:,}')} x {found.accelerator.id}")
     if memory.fitting_weights is not None:
         remedies.append(tr("{format} weights", format=memory.fitting_weights))
+    if memory.fitting_pair is not None:
+        pair = memory.fitting_pair
+        remedies.append(tr("{format} weights with batch {batch:,}", format=pair.weights, batch=pair.batch))
     return f"{text} {_either(remedies)}"
 
 

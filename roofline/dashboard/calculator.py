@@ -143,6 +143,11 @@ def _does_not_fit(report: Report, palette: Palette) -> None:
             weights = memory.fitting_weights
             label = tr("Use {format} weights", format=short_format_name(weights))
             st.button(label, on_click=state.set_some, args=({"weights": weights},))
+        pair = memory.fitting_pair
+        if pair is not None:
+            label = tr("Use {format} weights and batch {batch:,}", format=short_format_name(pair.weights), batch=pair.batch)
+            both = {"weights": pair.weights, "load": "batch", "batch": pair.batch}
+            st.button(label, on_click=state.set_some, args=(both,))
         if memory.max_batch >= 1:
             batch = memory.max_batch
             st.button(tr("Use batch {batch:,}", batch=batch), on_click=state.set_some, args=({"load": "batch", "batch": batch},))

@@ -102,7 +102,9 @@ def moves_data(found: Moves) -> dict[str, Any]:
 
 
 def _quick(found: Moves) -> list[Move]:
-    """The usual moves that are possible and the best one, filled up with those that rank highest."""
+    """The usual moves that are possible and the best one, filled up with those that rank highest; none where none fits."""
+    if not any(move.after.fits for move in found.ranked):
+        return []
     by_kind = {move.kind: move for move in found.ranked}
     usual = [by_kind[kind] for kind in QUICK if kind in by_kind]
     best = [] if found.best is None or found.best in usual else [found.best]

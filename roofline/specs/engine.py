@@ -31,6 +31,10 @@ class EngineProfile(Frozen):
     version: str
     date: str
     note: str
+    weight_ladder: tuple[str, ...] = Field(description="formats that weights are narrowed to under it, the first choice first")
+    searched_weights: tuple[str, ...] = Field(description="those of them that a search tries beside the stored format")
+    usual_weights: str = Field(description="the one that most people take")
+    cache_ladder: tuple[str, ...] = Field(description="the same ladder for keys and values")
     categories: tuple[Category, ...] = Field(description="devices it is the default for")
     default_for: tuple[str, ...] = Field(default=(), description="architectures it is the default for, before categories")
     offloads: tuple[Literal["layers", "experts", "cache"], ...] = Field(

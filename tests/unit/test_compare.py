@@ -162,7 +162,7 @@ def test_differences_come_in_the_order_of_a_scenario() -> None:
 
 def test_half_the_bits_are_half_the_bits() -> None:
     assert variants(varied(weights="bf16"))["bits"].weights == "fp8"
-    assert variants(varied(weights="fp8"))["bits"].weights == "q4_k_m"
+    assert variants(varied(weights="fp8"))["bits"].weights == "int4_g128"
     assert "bits" not in variants(varied(weights="q4_k_m"))
     assert variants(A)["devices"].devices == 2
 

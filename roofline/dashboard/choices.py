@@ -9,14 +9,15 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from roofline.answers.anatomy import own_model
-from roofline.catalog.boxes import box_devices, box_id, box_name
-from roofline.catalog.engines import engine_ids
+from roofline.catalog.boxes import box_devices, box_id, box_name, load_box
+from roofline.catalog.engines import base_engine, engine_ids
 from roofline.catalog.formats import format_ids, load_format
 from roofline.catalog.hardware import hardware_ids, is_own_device, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
-from roofline.language import later, tr
+from roofline.language import later, localised, separators, tr
+from roofline.specs.engine import EngineProfile
 from roofline.specs.scenario import Scenario
 
 _AUTO_WORDS = {
@@ -45,10 +46,26 @@ def engines() -> tuple[str, ...]:
     return (AUTO, *engine_ids())
 
 
+def formats(role: str, engine: EngineProfile | None = None) -> tuple[str, ...]:
+    """Formats a role may have: the automatic choice, the ladder of an engine, then the others by bits."""
+    first = () if engine is None else _ladders(engine).get(role, ())
+    others = (i for i in _formats_by_bits(role) if i not in first)
+    return (AUTO, *first, *others)
+
+
 @cache
-def formats(role: str) -> tuple[str, ...]:
-    """Formats a role may have, the automatic choice first."""
-    return (AUTO, *(i for i in format_ids() if role in load_format(i).roles))
+def _formats_by_bits(role: str) -> tuple[str, ...]:
+    found = [i for i in format_ids() if role in load_format(i).roles]
+    return tuple(sorted(found, key=lambda i: -load_format(i).bits_per_weight))
+
+
+def _ladders(engine: EngineProfile) -> dict[str, tuple[str, ...]]:
+    return {"weights": engine.weight_ladder, "kv_cache": engine.cache_ladder}
+
+
+def usual_engine(scenario: Scenario) -> EngineProfile:
+    """The engine whose formats are offered first: as chosen, or usual on the device."""
+    return base_engine(scenario.engine, load_box(scenario.hardware))
 
 
 def model_words(ref: str) -> str:
@@ -73,14 +90,25 @@ def hardware_words(ref: str) -> str:
     return ref if found is None else box_name(box_devices(found))
 
 
-def format_words(ref: str, role: str) -> str:
-    """A number format with what a weight takes."""
+def format_words(ref: str, role: str, engine: EngineProfile | None = None) -> str:
+    """What a weight takes, scales included, and its number format; the usual one of an engine is marked."""
     if ref == AUTO:
         return tr("Auto: {choice}", choice=tr(_AUTO_WORDS[role]))
     if ref not in format_ids():
         return ref
     found = load_format(ref)
-    return tr("{name} · {bits:.3g} bit", name=found.name, bits=found.bits_per_weight)
+    words = tr("{bits} bit · {name}", bits=bits_words(found.bits_per_weight), name=found.name)
+    is_usual = engine is not None and role == "weights" and ref == engine.usual_weights
+    return tr("{format}, usual", format=words) if is_usual else words
+
+
+def bits_words(bits: float) -> str:
+    """Bits of a number, with one decimal where they are not whole.
+
+    >>> bits_words(16.0), bits_words(8.00195), bits_words(4.8944)
+    ('16', '8', '4.9')
+    """
+    return localised(f"{bits:.1f}").removesuffix(f"{separators()[0]}0")
 
 
 def engine_words(ref: str) -> str:

@@ -161,9 +161,10 @@ def _formats(scenario: Scenario, report: Report | None, problems: Problems) -> N
         used = [weights, report.formats.activations, report.formats.kv_cache]
     title = tr("Formats: {used}", used=" / ".join(used))
     with st.expander(title, key="formats", expanded=any(name in problems for name in FORMATS)):
+        engine = choices.usual_engine(scenario)
         for name in FORMATS:
-            words = partial(choices.format_words, role=name)
-            _list(name, tr(_FORMAT_LABELS[name]), choices.formats(name), words, tr(_FORMAT_HELP[name]))
+            words = partial(choices.format_words, role=name, engine=engine)
+            _list(name, tr(_FORMAT_LABELS[name]), choices.formats(name, engine), words, tr(_FORMAT_HELP[name]))
             _problem(name, problems)
 
 

@@ -274,9 +274,9 @@ def model_text(answer: Json) -> str:
     rows = [(answer["name"], f"{answer['layers']} layers")]
     rows += [(f"parameters, {name.replace('_', ' ')}", f"{count:,}") for name, count in parameters.items() if count]
     rows += [
-        ("weights", with_prefix(answer["weight_bytes"], "B")),
+        ("weights", memory_size(answer["weight_bytes"])),
         ("cache per token", f"{cache['bytes_per_token']:,.0f} B"),
-        ("cache of one sequence", with_prefix(cache["bytes"], "B")),
+        ("cache of one sequence", memory_size(cache["bytes"])),
         ("prefill", with_prefix(answer["flops"]["prefill"], "FLOP")),
         ("decode, one token", with_prefix(answer["flops"]["decode"], "FLOP")),
     ]

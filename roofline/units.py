@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.language import localised
+from roofline.language import chosen, later, localised, tr
 
 Floats = float | NDArray[np.float64]
 """A scalar or an array that broadcasts: the only numeric type inside the library."""
@@ -43,6 +43,14 @@ _TO_BASE: dict[str, float] = {
 }  # fmt: skip
 
 _PREFIXES = [(PETA, "P"), (TERA, "T"), (GIGA, "G"), (MEGA, "M"), (KILO, "k")]
+_COUNTS = (
+    (TERA, later("{n} trillion")),
+    (GIGA, later("{n} billion")),
+    (MEGA, later("{n} million")),
+    (KILO, later("{n} thousand")),
+)
+_COUNTS_BY_TEN_THOUSANDS = {"ko": ((1e12, "{n}조"), (1e8, "{n}억"), (1e4, "{n}만"))}
+"""Languages whose large numbers have names at other places than ours."""
 
 
 def to_base(value: float, unit: Unit) -> float:
@@ -91,14 +99,32 @@ def with_prefix(value: float, unit: str, digits: int = 3) -> str:
     return f"{significant(value, digits)} {unit}"
 
 
+def count_words(value: float) -> str:
+    """A large count as people say it.
+
+    >>> count_words(671.03e9), count_words(218_112_000), count_words(12_000), count_words(0)
+    ('671 billion', '218 million', '12.0 thousand', '0')
+    >>> from roofline.language import told_in
+    >>> with told_in("ko"):
+    ...     count_words(671.03e9), count_words(218_112_000), count_words(12_000)
+    ('6,710억', '2.18억', '1.20만')
+    """
+    for factor, words in _COUNTS_BY_TEN_THOUSANDS.get(chosen(), _COUNTS):
+        if value >= factor:
+            return tr(words, n=significant(value / factor))
+    return localised(f"{value:,.0f}")
+
+
 def memory_size(value_bytes: float) -> str:
     """A size of memory as people know it: in binary gigabytes, the unit devices are sold and shown in.
 
-    >>> memory_size(85519_826_944), memory_size(2.5e6)
-    ('79.6 GiB', '2.38 MiB')
+    >>> memory_size(85519_826_944), memory_size(2.5e6), memory_size(2048)
+    ('79.6 GiB', '2.38 MiB', '2.00 KiB')
     """
     if value_bytes >= GIBI / 2:
         return f"{significant(value_bytes / GIBI)} GiB"
+    if 0 < value_bytes < MEBI / 2:
+        return f"{significant(value_bytes / KIBI)} KiB"
     return f"{significant(value_bytes / MEBI)} MiB"
 
 

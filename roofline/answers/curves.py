@@ -33,7 +33,8 @@ def batch_curve(report: Report) -> BatchCurve:
     batch = _batches(report.memory.max_batch, report.batch)
     fits = batch <= report.memory.max_batch
     load = (float(report.scenario.input_tokens), float(report.scenario.output_tokens))
-    request = replace(found.request, devices=report.scenario.devices - report.prefill_devices)
+    devices = report.scenario.devices - report.prefill_devices
+    request = replace(found.request, devices=devices) if found.box is None else found.request
     result = service(found.structure, shard, found.formats, found.machine, batch, *load)
     points = Workload(np.full(batch.shape, load[0]), np.full(batch.shape, load[1]), batch, np.full(batch.shape, np.nan))
     best = choose(found.structure, request, found.formats, found.machine, points, report.prefill_plan is not None).best

@@ -10,7 +10,7 @@ from roofline.answers.fleet_report import FleetReport, Step
 from roofline.catalog.fleet import NAMES, Assumed
 from roofline.catalog.ownership import Part
 from roofline.language import later, localised, tr
-from roofline.units import MEGA, significant, with_prefix
+from roofline.units import MEGA, count_words, significant, with_prefix
 
 GIVEN = later("given")
 """Formula of what starts the chain."""
@@ -53,9 +53,7 @@ def _paid(report: FleetReport) -> Iterator[str]:
 
 
 def _usd(value: float) -> str:
-    if value >= MEGA:
-        return tr("{n} million USD", n=significant(value / MEGA))
-    return f"{significant(value)} USD"
+    return f"{count_words(value) if value >= MEGA else significant(value)} USD"
 
 
 def _given(found: Assumed, name: str) -> str:

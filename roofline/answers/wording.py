@@ -101,7 +101,7 @@ def _doubling(step: float, doubled_step_s: float | None) -> str:
     if doubled_step_s is None:
         return tr("twice the batch does not fit in memory.")
     return tr(
-        "doubling the batch adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed.",
+        "doubling the batch under it adds {gain:.0%} throughput and costs {loss:.0%} of each user's speed.",
         gain=2.0 * step / doubled_step_s - 1.0,
         loss=1.0 - step / doubled_step_s,
     )
@@ -368,4 +368,6 @@ def source_lines(found: Resolved) -> dict[str, str]:
         if fact is not None:
             mark = "" if fact.kind == "datasheet" else f", {tr(FACT_KINDS[fact.kind])}"
             lines[name] = f"{localised(f'{fact.value:g}')} {fact.unit} ({fact.source}{mark})"
+    if device.visible_memory is None and device.is_counted_in_gib:
+        lines[tr("memory")] += f"; {tr('as printed: memory chips are counted in GiB')}"
     return lines

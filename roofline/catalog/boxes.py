@@ -62,6 +62,11 @@ def has_host_memory(device: Accelerator) -> bool:
     return device.link("host") is not None and "unified" not in device.memory_type
 
 
+def can_be_linked(hardware: str) -> bool:
+    """Whether facts name any link of these devices; without one, as of Apple machines and CPUs, several are separate machines."""
+    return any(device.links for _, device in box_devices(hardware))
+
+
 def box_name(devices: tuple[tuple[int, Accelerator], ...]) -> str:
     """The devices of a box, as people say it."""
     return " + ".join(f"{count} x {device.name}" if count > 1 else device.name for count, device in devices)

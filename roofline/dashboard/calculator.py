@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from roofline.answers.curves import batch_curve
+from roofline.answers.curves import batch_curve, shard_of
 from roofline.answers.report import BatchCurve, Report, Waiting
 from roofline.dashboard import compute_bound_note, feels_like, printed_words, quick_moves, state
 from roofline.dashboard.bars import memory_bar
@@ -112,11 +112,33 @@ def _latency_words(report: Report) -> str:
             limit=duration(least),
         )
 
-    words = [_first_words(span("ttft_s"), report.waiting), tr("Time per output token {times}.", times=span("tpot_s"))]
+    words = [_first_words(span("ttft_s"), report.waiting), *_together(report)]
+    words += [tr("Time per output token {times}.", times=span("tpot_s")), *_turns(report)]
     price = report.cost.usd_per_million_input_tokens
     if price is not None:
         words.append(tr("A million input tokens: {price} USD.", price=significant(price)))
     return " ".join(words)
+
+
+def _together(report: Report) -> list[str]:
+    """Why a first token may take far longer than its limit: it is not computed alone."""
+    groups = round(float(shard_of(report.plan, report.scenario).groups))
+    if groups == 1 or report.scenario.batch is None or report.prefill_plan is not None:
+        return []
+    text = tr(
+        "Expected, one prompt in each of the {groups:,} attention groups of this plan is read in the same step; "
+        "the limit is a prompt alone, under the plan that reads it soonest.",
+        groups=groups,
+    )
+    return [text]
+
+
+def _turns(report: Report) -> list[str]:
+    """Why a token may take longer than a step: at a request rate, prompts are read between steps."""
+    if report.scenario.request_rate is None or report.prefill_plan is not None:
+        return []
+    step = duration(float(report.expected.decode_step_s))
+    return [tr("A decode step is {step}; the devices also read the prompts that arrive, and decode waits meanwhile.", step=step)]
 
 
 def _first_words(times: str, waiting: Waiting | None) -> str:

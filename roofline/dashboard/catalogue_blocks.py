@@ -16,7 +16,7 @@ from roofline.figures.words import sig
 from roofline.language import later, localised, tr
 from roofline.specs.hardware import Accelerator, Price
 from roofline.specs.model import ModelSpec
-from roofline.units import with_prefix
+from roofline.units import memory_size, with_prefix
 
 _GRADE_WORDS = {
     "A": later("Evidence A: facts from the vendor's own documents."),
@@ -98,7 +98,7 @@ def _sizes(row: ModelRow, model: ModelSpec) -> Iterator[tuple[str, str]]:
     yield tr("Layers, width"), f"{localised(f'{row.n_layers:,}')}, {localised(f'{model.hidden_size:,}')}"
     yield tr("Vocabulary"), localised(f"{model.vocabulary:,}")
     yield tr("Trained for"), tr("{n:,} tokens", n=row.trained_context) if row.trained_context else tr("not stated")
-    yield tr("Weights"), tr("{size}, mostly {format}", size=gb(row.weight_bytes), format=row.stored_format)
+    yield tr("Weights"), tr("{size}, mostly {format}", size=memory_size(row.weight_bytes), format=row.stored_format)
     yield tr("Cache, 16 bit"), tr("{size} per token", size=per_token) if row.cache_bytes_per_token else tr("none that grows")
 
 

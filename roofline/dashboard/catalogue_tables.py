@@ -15,7 +15,7 @@ from roofline.answers.browse import DeviceRow, ModelRow
 from roofline.answers.catalogs import catalog_json
 from roofline.language import later, tr
 from roofline.specs.hardware import Category
-from roofline.units import GIGA, KILO, TERA
+from roofline.units import GIBI, GIGA, KILO, TERA
 
 CATEGORIES: dict[Category, str] = {
     "datacentre GPU": later("datacentre GPU"),
@@ -53,7 +53,7 @@ _HEADS = {
     "layers": later("layers"),
     "trained context": later("trained context"),
     "cache kB per token": later("cache kB per token"),
-    "weights GB": later("weights GB"),
+    "weights GiB": later("weights GiB"),
     "stored as": later("stored as"),
     "configuration": later("configuration"),
 }
@@ -95,7 +95,7 @@ def model_frame(rows: Sequence[ModelRow]) -> pd.DataFrame:
             "layers": [row.n_layers for row in rows],
             "trained context": pd.array([row.trained_context for row in rows], dtype="Int64"),
             "cache kB per token": _scaled([row.cache_bytes_per_token for row in rows], KILO),
-            "weights GB": _scaled([row.weight_bytes for row in rows], GIGA),
+            "weights GiB": _scaled([row.weight_bytes for row in rows], GIBI),
             "stored as": [row.stored_format for row in rows],
             "configuration": [tr("reconstructed") if row.reconstructed else tr("published") for row in rows],
             "id": [row.id for row in rows],

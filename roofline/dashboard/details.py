@@ -22,8 +22,10 @@ from roofline.figures.theme import Look
 from roofline.figures.words import BOUND_WORDS, operator_name, rate_name, sig
 from roofline.language import ENGLISH, later, localised, told_in, tr
 from roofline.specs.hardware import Accelerator, Fact
-from roofline.units import duration, memory_size, with_prefix
+from roofline.units import GIGA, duration, memory_size, with_prefix
 
+_ROUNDED = ("FLOP", "FLOP per byte", "limit ms", "expected ms")
+"""Columns of the operator table that are shown with three digits."""
 _PHASES: tuple[Phase, ...] = ("decode", "prefill")
 _PHASE_WORDS: dict[Phase, str] = {"decode": later("One decode step"), "prefill": later("One prefill step")}
 _LINK_WORDS = {
@@ -135,7 +137,7 @@ def _operators(shown: Shown) -> None:
     )
     st.html(heading(tr("Operators of one step on one device"), tr("Choose a row for its arithmetic.")))
     choice = st.dataframe(
-        frame,
+        shown_frame(frame),
         hide_index=True,
         key="operator_table",
         on_select="rerun",
@@ -156,12 +158,12 @@ def _operator_columns() -> dict[str, Any]:
         "phase": column(tr("phase")),
         "operator": column(tr("operator")),
         "layers": column(tr("layers")),
-        "FLOP": number("FLOP", format="scientific"),
+        "FLOP": number("GFLOP", format="localized"),
         "memory bytes": number(tr("memory bytes"), format="bytes"),
         "network bytes": number(tr("network bytes"), format="bytes"),
-        "FLOP per byte": number(tr("FLOP per byte"), format="%.3g"),
-        "limit ms": number(tr("limit ms"), format="%.3g"),
-        "expected ms": number(tr("expected ms"), format="%.3g"),
+        "FLOP per byte": number(tr("FLOP per byte"), format="localized"),
+        "limit ms": number(tr("limit ms"), format="localized"),
+        "expected ms": number(tr("expected ms"), format="localized"),
         "share of step": st.column_config.ProgressColumn(tr("share of step"), format="percent", min_value=0.0, max_value=1.0),
         "bound": column(tr("bound")),
     }
@@ -191,6 +193,16 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
             "bound": [tr(BOUND_NAMES[r.bound]) for r in rows],
         }
     )
+
+
+def shown_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with work in GFLOP and three digits of each number, so that none needs a power of ten."""
+    shown = frame.assign(FLOP=frame["FLOP"] / GIGA)
+    return shown.assign(**{name: [_three_digits(value) for value in shown[name]] for name in _ROUNDED})
+
+
+def _three_digits(value: float) -> float:
+    return float(f"{value:.3g}")
 
 
 def picked(rows: tuple[OperatorRow, ...], points: Sequence[Mapping[str, object]]) -> list[OperatorRow]:

@@ -14,6 +14,7 @@ from roofline.dashboard.view import View
 from roofline.figures.theme import Palette, tint
 from roofline.figures.words import sig
 from roofline.language import localised, tr
+from roofline.units import memory_size
 
 _PERCENT = 100.0
 _MOST_CELLS = 160
@@ -23,14 +24,14 @@ _MOST_CELLS = 160
 def model_cards(found: Anatomy, view: View, cache_format: str) -> str:
     """The four headline numbers."""
     parameters, cache = found.counts.parameters, found.counts.kv_cache
-    whole = tr("{size} at {n:,} tokens", size=gb(cache.bytes + cache.state_bytes), n=view.context)
-    state = tr("{size} state at any length", size=gb(cache.state_bytes)) if cache.state_bytes else ""
+    whole = tr("{size} at {n:,} tokens", size=memory_size(cache.bytes + cache.state_bytes), n=view.context)
+    state = tr("{size} state at any length", size=memory_size(cache.state_bytes)) if cache.state_bytes else ""
     cards = [
         _card(tr("Parameters"), count_words(parameters.total), _besides_layers(found)),
         _card(tr("Active per token"), count_words(parameters.active), _active_share(found)),
         _card(
             tr("Weights as stored"),
-            gb(found.counts.weight_bytes),
+            memory_size(found.counts.weight_bytes),
             tr("mostly {format}", format=format_name(found.counts.stored_format)),
         ),
         _card(tr("Cache per token, {format}", format=short_format_name(cache_format)), _growth(found), _foot(whole, state)),
@@ -166,7 +167,7 @@ def weight_bars(sizes: Sequence[WeightSize], palette: Palette) -> str:
             format_name(size.format),
             size.bytes / most,
             palette.kinds[0] if size.stored else palette.axis,
-            tr("as stored · {size}", size=gb(size.bytes)) if size.stored else gb(size.bytes),
+            tr("as stored · {size}", size=memory_size(size.bytes)) if size.stored else memory_size(size.bytes),
         )
         for size in sizes
     ]

@@ -6,12 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from roofline.answers.moves import Kind, Move, Moves, moves
+from roofline.answers.moves import WAYS, Kind, Move, Moves, moves
 from roofline.answers.moves_words import effects, label, sentence
 from roofline.answers.report import Report
 from roofline.dashboard import quick_moves_words as words
 from roofline.dashboard.state import set_controls
 from roofline.language import tr
+from roofline.specs.scenario import Scenario, is_mixed
 
 QUICK: tuple[Kind, ...] = ("double_batch", "halve_weights", "bigger_device", "double_devices")
 """Shown first, always in this order; the others fill in where one of them is not possible."""
@@ -78,7 +79,12 @@ def draw(report: Report) -> None:
         return
     found = moves(report)
     st.session_state[_KEPT] = {move.kind: move.scenario for move in found.ranked}
-    _component(key=_KEY, data=moves_data(found), on_move_change=_apply)
+    _component(key=_KEY, data=moves_data(found, anew=_is_open(report.scenario)), on_move_change=_apply)
+
+
+def _is_open(scenario: Scenario) -> bool:
+    """Whether there is a plan to choose and the program chooses it."""
+    return scenario.devices > 1 and not is_mixed(scenario.hardware) and all(getattr(scenario, name) is None for name in WAYS)
 
 
 def _apply() -> None:
@@ -88,12 +94,12 @@ def _apply() -> None:
         set_controls(scenario)
 
 
-def moves_data(found: Moves) -> dict[str, Any]:
-    """What the buttons show."""
+def moves_data(found: Moves, *, anew: bool = False) -> dict[str, Any]:
+    """What the buttons show; whether each change has its plan chosen ``anew``."""
     quick = _quick(found)
     more = [move for move in found.ranked if move not in quick]
     return {
-        "sentence": sentence(found),
+        "sentence": f"{sentence(found)} {tr(words.ANEW)}".strip() if anew else sentence(found),
         "name": tr(words.NAME),
         "more_name": tr(words.MORE, n=len(more)),
         "quick": [_button(move, found) for move in quick],

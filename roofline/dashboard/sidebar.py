@@ -9,12 +9,13 @@ import streamlit as st
 
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Report
-from roofline.catalog.boxes import load_box
+from roofline.catalog.boxes import can_be_linked, load_box
 from roofline.dashboard import choices, own_device, saved
 from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import LANGUAGE_KEY, key, own, set_controls, set_language
+from roofline.dashboard.state import LANGUAGE_KEY, key, own, set_controls, set_language, set_some
 from roofline.dashboard.text import esc
+from roofline.errors import RooflineError
 from roofline.figures.words import sig
 from roofline.language import LANGUAGES, chosen, later, tr
 from roofline.specs.scenario import Scenario
@@ -50,7 +51,7 @@ _ATTENTION_WORDS = {
 }
 _FLAG_WORDS = {AUTO: later("Auto"), "yes": later("Yes"), "no": later("No")}
 _PLAN_FIELDS = (*KNOBS, *(extra.field for extra in DIVIDING))
-_PRESET_KEY = "preset"
+_PRESET_KEY, _ALONE = "preset", "_alone"
 _MOST_TEXT = 200
 
 
@@ -110,7 +111,15 @@ def _machine(problems: Problems) -> None:
     _list("model", tr("Model"), models, choices.model_words, help_text, free=True)
     _problem("model", problems)
     devices = (*choices.hardware(), *own("hardware"))
-    _list("hardware", tr("Hardware"), devices, choices.hardware_words, tr("One device; how many comes next."), free=True)
+    _list(
+        "hardware",
+        tr("Hardware"),
+        devices,
+        choices.hardware_words,
+        tr("One device; how many comes next."),
+        free=True,
+        on_change=_alone,
+    )
     _problem("hardware", problems)
     own_device.form()
     left, right = st.columns(2)
@@ -120,7 +129,23 @@ def _machine(problems: Problems) -> None:
         help_engine = tr("Software whose measured efficiency the expected numbers use.")
         _list("engine", tr("Engine"), choices.engines(), choices.engine_words, help_engine)
     _problem("devices", problems)
+    alone = st.session_state.get(_ALONE)
+    if alone is not None and (alone, 1) == (st.session_state[key("hardware")], st.session_state[key("devices")]):
+        text = tr("{hardware} has no link to another device: devices were set to 1.", hardware=choices.hardware_words(alone))
+        st.html(f'<p class="rf-note" role="status">{esc(text)}</p>')
     _problem("engine", problems)
+
+
+def _alone() -> None:
+    """A machine chosen that cannot be linked is one machine, until a person says otherwise."""
+    chosen_one: str = st.session_state[key("hardware")]
+    try:
+        is_many = not can_be_linked(chosen_one) and st.session_state[key("devices")] not in (None, 1)
+    except RooflineError:  # what was typed is no device: told beside the control
+        return
+    st.session_state[_ALONE] = chosen_one if is_many else None
+    if is_many:
+        set_some({"devices": 1})
 
 
 def _load(problems: Problems) -> None:
@@ -265,11 +290,12 @@ def _list(
     help_text: str,
     *,
     free: bool = False,
+    on_change: Callable[[], None] | None = None,
 ) -> None:
     """A list to search; what a link or a person gave stays in sight even when it is not an option."""
     value: str = st.session_state[key(name)]
     shown = options if value in options else (*options, value)
-    st.selectbox(label, shown, key=key(name), format_func=words, help=help_text, accept_new_options=free)
+    st.selectbox(label, shown, key=key(name), format_func=words, help=help_text, accept_new_options=free, on_change=on_change)
 
 
 def _number(name: str, label: str, help_text: str, *, optional: bool = False, coarse: bool = False) -> None:

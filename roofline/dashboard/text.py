@@ -9,19 +9,12 @@ from html import escape
 from roofline.answers.report import Phase, Report
 from roofline.dashboard.saves import table_save
 from roofline.figures.words import sig
-from roofline.language import chosen, later, localised, tr
+from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario, is_mixed
-from roofline.units import GIGA, KILO, MEGA, TERA, Floats, with_prefix
+from roofline.units import Floats, with_prefix
+from roofline.units import count_words as count_words
 
 PHASES: dict[Phase, str] = {"prefill": later("prefill"), "decode": later("decode")}
-_COUNTS = (
-    (TERA, later("{n} trillion")),
-    (GIGA, later("{n} billion")),
-    (MEGA, later("{n} million")),
-    (KILO, later("{n} thousand")),
-)
-_COUNTS_BY_TEN_THOUSANDS = {"ko": ((1e12, "{n}조"), (1e8, "{n}억"), (1e4, "{n}만"))}
-"""Languages whose large numbers have names at other places than ours."""
 
 
 def esc(text: object) -> str:
@@ -149,19 +142,3 @@ def first_upper(text: str) -> str:
 def notice(title: str, body: str, *, extra: str = "") -> str:
     """A framed word of warning; ``body`` is markup of our own."""
     return f'<div class="rf-notice {extra}" role="alert"><h2>{esc(title)}</h2>{body}</div>'
-
-
-def count_words(value: float) -> str:
-    """A large count as people say it.
-
-    >>> count_words(671.03e9), count_words(218_112_000), count_words(12_000), count_words(0)
-    ('671 billion', '218 million', '12.0 thousand', '0')
-    >>> from roofline.language import told_in
-    >>> with told_in("ko"):
-    ...     count_words(671.03e9), count_words(218_112_000), count_words(12_000)
-    ('6,710억', '2.18억', '1.20만')
-    """
-    for factor, words in _COUNTS_BY_TEN_THOUSANDS.get(chosen(), _COUNTS):
-        if value >= factor:
-            return tr(words, n=sig(value / factor))
-    return localised(f"{value:,.0f}")

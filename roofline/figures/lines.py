@@ -9,9 +9,10 @@ from typing import Any
 from roofline.figures.theme import Look, axis, axis_title, safe, tint
 from roofline.figures.words import axis_number, sig
 from roofline.language import localised, tr
-from roofline.units import with_prefix
+from roofline.units import memory_size, with_prefix
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
+_MOST_TICKS = 7
 TOP, BOTTOM = (0.55, 1.0), (0.0, 0.45)
 """Where two panels over one axis stand, from 0 to 1."""
 
@@ -106,6 +107,15 @@ def bytes_axis(low: float, high: float, look: Look) -> dict[str, Any]:
     return axis(
         look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=[with_prefix(t, "B", 1) for t in ticks]
     )
+
+
+def memory_axis(low: float, high: float, look: Look) -> dict[str, Any]:
+    """A log axis of sizes of memory, at powers of two."""
+    first, last = ceil(log2(low)), floor(log2(high))
+    stride = max(1, ceil((last - first + 1) / _MOST_TICKS))
+    ticks = [2.0**p for p in range(first, last + 1) if p % stride == 0]
+    words = [memory_size(tick).replace(".00", "").replace(".0", "") for tick in ticks]
+    return axis(look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=words)
 
 
 def counts_axis(low: float, high: float, look: Look) -> dict[str, Any]:

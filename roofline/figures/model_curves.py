@@ -16,10 +16,10 @@ from roofline.figures.lines import (
     COMPACT_HEIGHT_PX,
     HEIGHT_PX,
     TOP,
-    bytes_axis,
     counts_axis,
     level,
     line_trace,
+    memory_axis,
     panel_name,
     powers_axis,
     ring,
@@ -28,7 +28,7 @@ from roofline.figures.lines import (
 from roofline.figures.theme import Look, Spec, axis, base_layout, safe, tint
 from roofline.figures.words import sig
 from roofline.language import later, tr
-from roofline.units import with_prefix
+from roofline.units import memory_size
 
 _LOW, _FLAT = 0.2, 2.0
 """Share of all experts, and tokens of each, below which a number stands above its ring: below it is the axis."""
@@ -80,7 +80,7 @@ def cache_figure(found: Anatomy, marks: CacheMarks, look: Look) -> Spec:
     layout["xaxis"] = powers_axis(low, high, look, tr("Tokens of the sequence"), stride=2)
     top = max(sizes) * 3
     device = marks.device_bytes if marks.device_bytes < max(sizes) * _DEVICE_HEADROOM else None
-    layout["yaxis"] = bytes_axis(min(sizes) / 2, max(top, (device or 0.0) * 2.5), look)
+    layout["yaxis"] = memory_axis(min(sizes) / 2, max(top, (device or 0.0) * 2.5), look)
     layout["shapes"] = _cache_shapes(marks, device, look)
     layout["annotations"] = _cache_words(marks, device, chosen, (low, high), look)
     return {"data": data, "layout": layout}
@@ -235,7 +235,7 @@ def _list(values: NDArray[np.float64]) -> list[float]:
 
 
 def _size(value: float) -> str:
-    return with_prefix(float(value), "B")
+    return memory_size(float(value))
 
 
 def _cache_shapes(marks: CacheMarks, device: float | None, look: Look) -> list[dict[str, Any]]:

@@ -11,11 +11,10 @@ from roofline.answers.api import Against, Crossing
 from roofline.answers.owning import MultiYear
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe
 from roofline.figures.words import axis_number, sig
-from roofline.language import localised, tr
-from roofline.units import MEGA, PER_MILLION
+from roofline.language import tr
+from roofline.units import PER_MILLION
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 350
-_BILLION = 1e9
 _FEW_DECADES = 2.5
 
 
@@ -187,9 +186,5 @@ def _log_axis(low: float, high: float, look: Look, title: str, stride: int = 1) 
     decades = range(floor(log10(low)), ceil(log10(high)) + 1)
     steps = (1.0,) if high / low > 10**_FEW_DECADES else (1.0, 3.0)
     ticks = [f * 10.0**p for p in decades for f in steps if low <= f * 10.0**p <= high][::stride]
-    text = [_tick(tick) for tick in ticks]
+    text = [axis_number(tick) for tick in ticks]
     return axis(look, type="log", range=[log10(low), log10(high)], tickvals=ticks, ticktext=text, title=axis_title(look, title))
-
-
-def _tick(value: float) -> str:
-    return axis_number(value) if value < _BILLION else localised(f"{value / MEGA / 1000:g}G")

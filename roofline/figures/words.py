@@ -76,14 +76,14 @@ def axis_number(value: float) -> str:
 def count_tick(value: float) -> str:
     """A tick of an axis of whole numbers; large powers of two as people say them.
 
-    >>> count_tick(2048), count_tick(32_768), count_tick(2**20), count_tick(100_000), count_tick(0.5)
-    ('2,048', '32k', '1M', '100k', '0.5')
+    >>> count_tick(2048), count_tick(32_768), count_tick(2**20), count_tick(100_000), count_tick(2e9), count_tick(0.5)
+    ('2,048', '32k', '1M', '100k', '2bn', '0.5')
     """
     if value < _LONG:
         return localised(f"{value:,g}")
-    if value % MEBI == 0:
+    if value % MEBI == 0 and value < MEBI * KILO:
         return f"{value / MEBI:g}M"
-    return f"{value / KIBI:g}k" if value % KIBI == 0 else axis_number(value)
+    return f"{value / KIBI:g}k" if value % KIBI == 0 and value < MEBI else axis_number(value)
 
 
 def rate_tick(flops_per_s: float) -> str:

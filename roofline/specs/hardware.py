@@ -110,8 +110,12 @@ class Accelerator(Frozen):
         """
         if self.visible_memory is not None:
             return self.visible_memory.base * self.wired_frac
-        binary = self.memory.unit == "GB" and "SRAM" not in self.memory_type
-        return to_base(self.memory.value, "GiB" if binary else self.memory.unit) * self.wired_frac
+        return to_base(self.memory.value, "GiB" if self.is_counted_in_gib else self.memory.unit) * self.wired_frac
+
+    @property
+    def is_counted_in_gib(self) -> bool:
+        """Whether its printed gigabytes are binary ones."""
+        return self.memory.unit == "GB" and "SRAM" not in self.memory_type
 
     @cached_property
     def bandwidth_bytes_per_s(self) -> float:

@@ -246,6 +246,17 @@ def test_a_curve_and_a_sweep_say_the_same_as_an_estimate() -> None:
     )
 
 
+@pytest.mark.parametrize("offload", ["layers", "cache", "auto"])
+@pytest.mark.parametrize("hardware", ["rtx4090", "rtx3090"])
+def test_several_devices_beside_a_host_have_a_curve(offload: str, hardware: str) -> None:
+    """Machines in series are one request to the planner, however many devices there are."""
+    load = Scenario(model="llama-3.3-70b", hardware=hardware, devices=2, batch=1, offload=offload)
+    report = evaluate(load)
+    curve = batch_curve(report)
+    (here,) = np.flatnonzero(np.asarray(curve.batch) == report.batch)
+    assert np.asarray(curve.expected.decode_step_s)[here] == pytest.approx(report.expected.decode_step_s, nan_ok=True)
+
+
 def test_the_engine_that_can_is_taken_and_the_one_that_cannot_is_told() -> None:
     report = ask(EXPERTS, hardware="h100-sxm", weights="bf16", offload="experts")
     assert any("is taken instead" in line for line in report.reasons)

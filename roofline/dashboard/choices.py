@@ -16,7 +16,7 @@ from roofline.catalog.hardware import hardware_ids, is_own_device, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries, model_ids
 from roofline.dashboard.fields import AUTO
 from roofline.errors import RooflineError, UnknownIdError
-from roofline.language import later, localised, separators, tr
+from roofline.language import later, localised, tr
 from roofline.specs.engine import EngineProfile
 from roofline.specs.scenario import Scenario
 
@@ -98,17 +98,20 @@ def format_words(ref: str, role: str, engine: EngineProfile | None = None) -> st
         return ref
     found = load_format(ref)
     words = tr("{bits} bit · {name}", bits=bits_words(found.bits_per_weight), name=found.name)
-    is_usual = engine is not None and role == "weights" and ref == engine.usual_weights
-    return tr("{format}, usual", format=words) if is_usual else words
+    if engine is None or role != "weights" or ref != engine.usual_weights:
+        return words
+    if found.bits_per_weight.is_integer():
+        return tr("{format}, usual", format=words)
+    return tr("{format}, usual {bits} bit", format=words, bits=int(found.bits_per_weight))
 
 
 def bits_words(bits: float) -> str:
     """Bits of a number, with one decimal where they are not whole.
 
-    >>> bits_words(16.0), bits_words(8.00195), bits_words(4.8944)
-    ('16', '8', '4.9')
+    >>> bits_words(16.0), bits_words(3.996), bits_words(4.8944)
+    ('16', '4.0', '4.9')
     """
-    return localised(f"{bits:.1f}").removesuffix(f"{separators()[0]}0")
+    return localised(f"{bits:.0f}" if bits.is_integer() else f"{bits:.1f}")
 
 
 def engine_words(ref: str) -> str:

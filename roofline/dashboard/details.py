@@ -24,8 +24,7 @@ from roofline.language import ENGLISH, later, localised, told_in, tr
 from roofline.specs.hardware import Accelerator, Fact
 from roofline.units import GIGA, duration, memory_size, with_prefix
 
-_ROUNDED = ("FLOP", "FLOP per byte", "limit ms", "expected ms")
-"""Columns of the operator table that are shown with three digits."""
+_DECIMALS = 6
 _PHASES: tuple[Phase, ...] = ("decode", "prefill")
 _PHASE_WORDS: dict[Phase, str] = {"decode": later("One decode step"), "prefill": later("One prefill step")}
 _LINK_WORDS = {
@@ -158,12 +157,12 @@ def _operator_columns() -> dict[str, Any]:
         "phase": column(tr("phase")),
         "operator": column(tr("operator")),
         "layers": column(tr("layers")),
-        "FLOP": number("GFLOP", format="localized"),
+        "FLOP": number("GFLOP", format="%.3g"),
         "memory bytes": number(tr("memory bytes"), format="bytes"),
         "network bytes": number(tr("network bytes"), format="bytes"),
-        "FLOP per byte": number(tr("FLOP per byte"), format="localized"),
-        "limit ms": number(tr("limit ms"), format="localized"),
-        "expected ms": number(tr("expected ms"), format="localized"),
+        "FLOP per byte": number(tr("FLOP per byte"), format="%.3g"),
+        "limit ms": number(tr("limit ms"), format="%.3g"),
+        "expected ms": number(tr("expected ms"), format="%.3g"),
         "share of step": st.column_config.ProgressColumn(tr("share of step"), format="percent", min_value=0.0, max_value=1.0),
         "bound": column(tr("bound")),
     }
@@ -196,13 +195,8 @@ def operator_frame(rows: tuple[OperatorRow, ...]) -> pd.DataFrame:
 
 
 def shown_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with work in GFLOP and three digits of each number, so that none needs a power of ten."""
-    shown = frame.assign(FLOP=frame["FLOP"] / GIGA)
-    return shown.assign(**{name: [_three_digits(value) for value in shown[name]] for name in _ROUNDED})
-
-
-def _three_digits(value: float) -> float:
-    return float(f"{value:.3g}")
+    """The table with work in GFLOP and no more than six decimals: beyond, numbers are shown with powers of ten."""
+    return frame.assign(FLOP=frame["FLOP"] / GIGA).round(_DECIMALS)
 
 
 def picked(rows: tuple[OperatorRow, ...], points: Sequence[Mapping[str, object]]) -> list[OperatorRow]:

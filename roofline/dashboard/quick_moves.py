@@ -99,9 +99,9 @@ def moves_data(found: Moves, *, anew: bool = False) -> dict[str, Any]:
     quick = _quick(found)
     more = [move for move in found.ranked if move not in quick]
     return {
-        "sentence": f"{sentence(found)} {tr(words.ANEW)}".strip() if anew else sentence(found),
+        "sentence": f"{sentence(found)} {tr(words.ANEW)}" if anew and quick else sentence(found),
         "name": tr(words.NAME),
-        "more_name": tr(words.MORE, n=len(more)),
+        "more_name": tr(words.MORE if quick else words.NONE_FITS, n=len(more)),
         "quick": [_button(move, found) for move in quick],
         "more": [_button(move, found) for move in more],
     }

@@ -6,6 +6,7 @@ from roofline.language import later
 
 NAME = later("Single changes and their effects")
 MORE = later("{n} more changes")
+NONE_FITS = later("{n} changes that do not make it fit")
 ANEW = later("The plan is chosen anew for each change.")
 HELPS_MOST = later("helps most")
 HELPS_ONE = later("helps one user most")

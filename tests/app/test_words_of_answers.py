@@ -58,9 +58,9 @@ def test_no_number_of_the_operator_table_needs_a_power_of_ten(load) -> None:
     report = evaluate(Scenario(model="deepseek-v3", hardware="h200-sxm", devices=32, **load))
     frame = operator_frame(report.operators)
     shown = shown_frame(frame)
-    assert (shown["FLOP"] * 1e9).tolist() == pytest.approx(frame["FLOP"].tolist(), rel=0.005)
-    for name in ("FLOP", "FLOP per byte", "limit ms", "expected ms"):
-        assert not any(POWER_OF_TEN.search(f"{value:,.12f}".rstrip("0")) for value in shown[name].dropna())
+    assert (shown["FLOP"] * 1e9).tolist() == pytest.approx(frame["FLOP"].tolist(), rel=1e-3)
+    for name in ("FLOP", "FLOP per byte", "limit ms", "expected ms"):  # as the browser writes %.3g
+        assert not any(value and not 1e-6 <= value < 1e21 for value in shown[name].dropna())
 
 
 @pytest.mark.parametrize("power", range(16))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from math import ceil
 
@@ -180,3 +181,10 @@ def test_a_fleet_is_planned_quickly() -> None:
         return time.perf_counter() - start
 
     assert min(once(users) for users in (10**6, 10**8, 10**9)) < 1.0
+
+
+@pytest.mark.parametrize("users", [10**power for power in range(5, 11)])
+def test_large_numbers_are_told_one_way(users: int) -> None:
+    """1.06 billion, not 1,060 million: a named power of a thousand stands after less than a thousand of it."""
+    answer = fleet(FleetScenario(weekly_users=users, replica=Scenario(model="gpt-oss-120b", hardware="h100-sxm", batch=8)))
+    assert not re.findall(r"\d,\d{3} (?:thousand|million|billion)", answer.sentence)

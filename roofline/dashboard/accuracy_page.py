@@ -65,8 +65,7 @@ def _figure(rows: Sequence[Comparison], own: OwnRows | None, whole: Trust, look:
     if not public and not mine:
         st.html(f'<p class="rf-answer">{esc(tr("No measurement of these kinds on this device: choose others."))}</p>')
         return
-    alt = accuracy_alt(public, mine, trust_sentence(whole))
-    chart(accuracy_figure(public, mine, look), "accuracy_chart", alt, look)
+    chart(accuracy_figure(public, mine, look), "accuracy_chart", accuracy_alt(public, mine, trust_sentence(whole)))
 
 
 def _choices(rows: Sequence[Comparison]) -> tuple[list[str], str]:

@@ -182,10 +182,10 @@ def _figures(report: Report, curve: BatchCurve, look: Look) -> DeltaGenerator:
         st.html(heading(tr("Roofline"), tr(_ROOFLINE_KEY)))
         picking: dict[str, Any] = {"on_select": "rerun", "selection_mode": "points"}
         figure = roofline_figure(report, curve, look)
-        selected = chart(figure, "roofline_chart", roofline_alt(report), look, **picking)
+        selected = chart(figure, "roofline_chart", roofline_alt(report), **picking)
         for row in picked(report.operators, selected["selection"]["points"]):
             st.html(operator_detail(row, report))
     with pair.cell():
         st.html(heading(tr("Throughput and speed against batch"), tr(_CURVE_KEY)))
-        chart(throughput_figure(report, curve, look), "throughput_chart", throughput_alt(report, curve), look)
+        chart(throughput_figure(report, curve, look), "throughput_chart", throughput_alt(report, curve))
         return st.container()

@@ -250,5 +250,5 @@ def _compare(values: Values, look: Look) -> None:
         words = tr("No {rate} peak is published for {devices}: left out.", rate=rate, devices=", ".join(without))
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
     if found:
-        chart(roofs_figure(found, look), "devices_chart", roofs_alt(found, values["dtype"]), look)
+        chart(roofs_figure(found, look), "devices_chart", roofs_alt(found, values["dtype"]))
         st.html(roofs_key(found, look.palette))

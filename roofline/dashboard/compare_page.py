@@ -100,7 +100,7 @@ def _curves(found: Comparison, look: Look) -> None:
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
         return
     drawn = curves(found)
-    chart(compare_figure(reports, drawn, plot, look), "compare_chart", compare_alt(reports, plot), look)
+    chart(compare_figure(reports, drawn, plot, look), "compare_chart", compare_alt(reports, plot))
     label, file = tr("Download the curves (CSV)"), partial(_curves_csv, drawn)
     st.download_button(label, file, "curves.csv", "text/csv", on_click="ignore")
 
@@ -120,7 +120,7 @@ def _map(first: Scenario, look: Look) -> None:
     except RooflineError as error:
         st.html(notice(tr("No map for this"), esc(str(error))))
         return
-    chart(map_figure(found, look), "map_chart", map_alt(found), look)
+    chart(map_figure(found, look), "map_chart", map_alt(found))
     st.html(f'<p class="rf-note">{esc(map_sentence(found))}</p>')
     label, file = tr("Download the map (CSV)"), partial(_map_csv, first, x, y, value)
     st.download_button(label, file, "map.csv", "text/csv", on_click="ignore")

@@ -1,4 +1,4 @@
-"""Two small parts that need the browser: a button that copies the address; light or dark watched and the language named."""
+"""Two small parts that need the browser: a button that copies the address, and a watch over how the page is seen."""
 
 from __future__ import annotations
 
@@ -51,17 +51,20 @@ export default function ({ data, parentElement }) {
   };
 }
 """
-_THEME_JS = """
-export default function ({ data, setTriggerValue }) {
+_SCREEN_JS = """
+export default function ({ data, setStateValue, setTriggerValue }) {
   const mode = () => {
     const parts = getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/[\\d.]+/g).map(Number);
     return parts[0] + parts[1] + parts[2] < 384 ? 'dark' : 'light';
   };
+  const narrow = () => document.querySelector('[data-testid=stMain]').clientWidth < data.narrow_px;
   document.documentElement.lang = data.language;
-  let told = data.mode;
+  document.querySelector('.rf-here')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  let told = data.mode, small = data.narrow;
   const check = () => {
     const now = mode();
     if (now !== told) { told = now; setTriggerValue('mode', now); }
+    if (narrow() !== small) { small = !small; setStateValue('narrow', small); }
   };
   check();
   const timer = setInterval(check, 400);
@@ -70,7 +73,10 @@ export default function ({ data, setTriggerValue }) {
 """
 
 _link_button = st.components.v2.component("roofline_link", html=_LINK_HTML, css=_LINK_CSS, js=_LINK_JS)
-_theme_watch = st.components.v2.component("roofline_theme", js=_THEME_JS)
+_screen_watch = st.components.v2.component("roofline_screen", js=_SCREEN_JS)
+_SCREEN_KEY = "screen_watch"
+_NARROW_PX = 500
+"""A page this wide or less has room for the figures of a phone only."""
 
 
 def link_button() -> None:
@@ -85,6 +91,19 @@ def link_button() -> None:
     _link_button(key="link_button", data={"words": words}, width="content")
 
 
-def watch_theme(mode: Mode, language: str) -> None:
-    """Run again when the person or the system switches between light and dark; tell screen readers the language."""
-    _theme_watch(key="theme_watch", data={"mode": mode, "language": language}, height=1, on_mode_change=lambda: None)
+def watch_screen(mode: Mode, language: str) -> None:
+    """Run again when light turns dark or the page narrow; tell screen readers the language; show where the menu stands."""
+    data = {"mode": mode, "language": language, "narrow": seen_narrow(), "narrow_px": _NARROW_PX}
+    _screen_watch(
+        key=_SCREEN_KEY,
+        data=data,
+        height=1,
+        on_mode_change=lambda: None,
+        on_narrow_change=lambda: None,
+        default={"narrow": False},
+    )
+
+
+def seen_narrow() -> bool:
+    """Whether the browser has told that the page is narrow."""
+    return bool(st.session_state.get(_SCREEN_KEY, {}).get("narrow", False))

@@ -123,7 +123,7 @@ def _swings(scenario: Scenario, look: Look) -> None:
         words = tr("Nothing is assumed that could move it: the price is yours, the time all used.")
         st.html(f'<p class="rf-answer">{esc(words)}</p>')
         return
-    chart(tornado_figure(found, look), "cost_swings", tornado_alt(found), look)
+    chart(tornado_figure(found, look), "cost_swings", tornado_alt(found))
 
 
 def _against(frame: Frame, seen: CostView) -> None:
@@ -140,7 +140,7 @@ def _against(frame: Frame, seen: CostView) -> None:
     _api_choice(seen, found)
     st.html(f'<p class="rf-answer">{esc(found.sentence)}</p>')
     if found.own_usd_per_hour is not None and isfinite(found.own_tokens_per_day):
-        chart(crossing_figure(found, crossing(found), frame.look), "cost_api", crossing_alt(found), frame.look)
+        chart(crossing_figure(found, crossing(found), frame.look), "cost_api", crossing_alt(found))
     notes = [api_line(found)]
     if seen.api is None and not known:
         notes.append(tr("No public price of this model is listed, so another one stands here: choose your own."))
@@ -185,7 +185,7 @@ def _years(frame: Frame, seen: CostView) -> None:
     st.html(f'<p class="rf-answer">{esc(years_sentence(found))}</p>{years_table(found)}<p class="rf-note">{esc(found.basis)}</p>')
     with st.expander(tr("As a chart"), key="years_open", on_change="rerun") as opened:
         if opened.open:
-            chart(years_figure(found, frame.look), "cost_years", years_alt(found), frame.look)
+            chart(years_figure(found, frame.look), "cost_years", years_alt(found))
 
 
 def _energy(report: Report) -> None:

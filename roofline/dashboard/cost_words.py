@@ -158,7 +158,7 @@ def owned_table(found: Owned) -> str:
     rows = [part_row(quantity, getattr(found, quantity.field)) for quantity in shown]
     head = (tr("Part"), tr("Value"), tr("Range"), tr("Source"))
     caption = tr("Parts of the cost of owning, with sources")
-    return f'<div class="rf-chain">{table(head, rows, caption=caption)}</div>'
+    return table(head, rows, caption=caption)
 
 
 def part_row(quantity: Quantity, part: Part | None) -> tuple[object, ...]:

@@ -77,7 +77,7 @@ def _cost(shown: Shown) -> None:
     with pair.cell():
         key = tr("Solid: expected with its band. Dashed: limit, nothing real is cheaper.")
         st.html(heading(tr("Cost against batch"), key))
-        chart(cost_figure(report, shown.curve, shown.look), "cost_chart", cost_alt(report), shown.look)
+        chart(cost_figure(report, shown.curve, shown.look), "cost_chart", cost_alt(report))
         st.html(reserved_html(report))
     band = between(cost.usd_per_million_output_tokens_low, cost.usd_per_million_output_tokens_high)
     cached = sig(cost.usd_per_million_cached_input_tokens)

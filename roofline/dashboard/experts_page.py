@@ -71,10 +71,10 @@ def _experts(found: Mixture, look: Look) -> None:
     with pair.cell():
         st.html(heading(tr("Experts touched, and what each gets"), tr(_TOUCHED_KEY)))
         full = Filling(found.filling_tokens, found.saturating_tokens)
-        chart(experts_figure(found.curve, found.met, look, full), "mixture_chart", experts_alt(found.curve, found.met), look)
+        chart(experts_figure(found.curve, found.met, look, full), "mixture_chart", experts_alt(found.curve, found.met))
     with pair.cell():
         st.html(heading(tr("Weights read for each token"), tr(_READS_KEY)))
-        chart(reads_figure(found, look), "reads_chart", reads_alt(found), look)
+        chart(reads_figure(found, look), "reads_chart", reads_alt(found))
     st.download_button(tr("Download both as CSV"), partial(_csv, found), "experts.csv", "text/csv", on_click="ignore")
     compute_bound_note.draw(found.report, "experts")
     if found.speeds:

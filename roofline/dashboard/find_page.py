@@ -203,7 +203,7 @@ def _file(written: Callable[[Search], bytes], query: SearchQuery) -> bytes:
 
 def _frontier(found: Search, look: Look) -> None:
     st.html(heading(tr("Speed per user against cost"), tr(words.FIGURE_KEY)))
-    chart(pareto_figure(found, look), "find_chart", pareto_alt(found), look)
+    chart(pareto_figure(found, look), "find_chart", pareto_alt(found))
     twin = st.expander(tr("The same as a table"), key="find_twin", on_change="rerun")
     if twin.open:
         with twin:

@@ -86,11 +86,11 @@ def _figures(found: FleetReport, look: Look) -> None:
     if hours is not None:
         with pair.cell():
             st.html(heading(tr("A day"), esc(day_sentence(hours))))
-            chart(day_figure(hours, look), "fleet_day", day_alt(hours), look)
+            chart(day_figure(hours, look), "fleet_day", day_alt(hours))
     with pair.cell():
         key = tr("Each assumption over its range, the others held. The line is the answer as it stands.")
         st.html(heading(tr("What moves the number of devices"), key))
-        chart(tornado_figure(found.sensitivity, look), "fleet_swings", tornado_alt(found.sensitivity), look)
+        chart(tornado_figure(found.sensitivity, look), "fleet_swings", tornado_alt(found.sensitivity))
 
 
 def _regions(found: FleetReport) -> None:

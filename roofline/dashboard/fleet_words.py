@@ -90,7 +90,7 @@ def chain_table(found: FleetReport) -> str:
         (step.name, sig(step.value), step.unit, step.formula, "; ".join(step.inputs) or _earlier(step), tr(step.source))
         for step in found.steps
     ]
-    return f'<div class="rf-chain">{table(head, rows, caption=tr("From users to money, step by step"))}</div>'
+    return table(head, rows, caption=tr("From users to money, step by step"))
 
 
 def _earlier(step: Step) -> str:
@@ -114,7 +114,7 @@ def sites_table(found: FleetReport) -> str:
         tr("With the spares gone"),
     )
     rows = [_site_row(site) for site in found.sites]
-    return f'<div class="rf-wide">{table(head, rows, caption=tr("Regions and pools"))}</div>'
+    return table(head, rows, caption=tr("Regions and pools"))
 
 
 def _site_row(site: Site) -> tuple[object, ...]:
@@ -139,7 +139,7 @@ def assumptions_table(found: Assumed) -> str:
     """Every assumption with range and source; what the person gave is marked."""
     rows = [part_row(_QUANTITIES[item.name], getattr(found, item.name)) for item in fields(found)]
     head = (tr("Assumption"), tr("Value"), tr("Range"), tr("Source"))
-    return f'<div class="rf-chain">{table(head, rows, caption=tr("Assumptions, with ranges and sources"))}</div>'
+    return table(head, rows, caption=tr("Assumptions, with ranges and sources"))
 
 
 def published_table(rows: Sequence[Published]) -> str:

@@ -158,7 +158,7 @@ def _curve(formula: Formula, given: dict[str, float], against: str, look: Look) 
     except InputError as error:
         st.html(f'<p class="rf-answer">{tr("No curve: {why}", why=esc(error))}</p>')
         return
-    chart(formula_figure(curve, look), "formula_chart", formula_alt(curve), look)
+    chart(formula_figure(curve, look), "formula_chart", formula_alt(curve))
 
 
 def _about(formula: Formula) -> str:

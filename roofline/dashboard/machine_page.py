@@ -87,12 +87,8 @@ def _runs(values: Values, frame: Frame) -> None:
     if found.runs:
         _runs_table(found, values, frame)
         st.html(heading(tr("Size against speed"), tr(words.FIGURE_KEY)))
-        chart(
-            machine_figure(found.runs, found.query.least_tokens_per_s, frame.look),
-            "mine_chart",
-            machine_alt(found.sentence),
-            frame.look,
-        )
+        figure = machine_figure(found.runs, found.query.least_tokens_per_s, frame.look)
+        chart(figure, "mine_chart", machine_alt(found.sentence))
     _measure()
 
 

@@ -135,11 +135,11 @@ def _figures(found: Anatomy, scenario: Scenario, view: View, cache_format: str, 
         title = tr("Cache against context, {format}", format=short_format_name(cache_format))
         st.html(heading(title, esc(cache_key(found))))
         if found.cache.least_bytes.any():
-            chart(cache_figure(found, marks, look), "cache_chart", cache_alt(found, marks), look)
+            chart(cache_figure(found, marks, look), "cache_chart", cache_alt(found, marks))
         else:
             st.html(f'<p class="rf-answer">{tr("This model keeps neither cache nor state.")}</p>')
     if found.experts is None:
         return
     with pair.cell():
         st.html(heading(tr("Experts touched against tokens in a step"), tr(_EXPERTS_KEY)))
-        chart(experts_figure(found.experts, view.batch, look), "experts_chart", experts_alt(found.experts, view.batch), look)
+        chart(experts_figure(found.experts, view.batch, look), "experts_chart", experts_alt(found.experts, view.batch))

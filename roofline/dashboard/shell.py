@@ -18,7 +18,7 @@ from roofline.catalog.hardware import is_own_device, load_hardware
 from roofline.catalog.models import load_model
 from roofline.dashboard import sidebar, state
 from roofline.dashboard.choices import hardware_words, known, model_words
-from roofline.dashboard.components import link_button, watch_theme
+from roofline.dashboard.components import link_button, seen_narrow, watch_screen
 from roofline.dashboard.saves import watch_saves
 from roofline.dashboard.styles import style_block
 from roofline.dashboard.text import count_of, esc, notice, scenario_parts
@@ -77,7 +77,7 @@ def show(sheets: Sequence[Sheet]) -> None:
     current = st.navigation(list(pages.values()), position="hidden")
     look = _look()
     st.html(style_block(look.mode))
-    watch_theme(look.mode, chosen())
+    watch_screen(look.mode, chosen())
     watch_saves()
     with guarded():
         frame = _frame(look, pages, next(name for name, page in pages.items() if page is current))
@@ -124,9 +124,9 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
 
 
 def _look() -> Look:
-    """Light or dark, wide or phone, as far as the browser tells."""
+    """Light or dark, wide or narrow, as far as the browser tells."""
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    return Look(mode, compact="Mobi" in (st.context.headers.get("User-Agent") or ""))
+    return Look(mode, compact=seen_narrow() or "Mobi" in (st.context.headers.get("User-Agent") or ""))
 
 
 def _answer(scenario: Scenario) -> tuple[Report | None, RooflineError | FaultError | None]:

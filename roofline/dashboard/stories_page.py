@@ -81,7 +81,7 @@ def _figure(told: Told, words: StoryWords, look: Look) -> None:
         return
     spec, alt = drawn
     st.html(heading(tr(words.figure_title), level=3))
-    chart(spec, "story_chart", alt, look)
+    chart(spec, "story_chart", alt)
 
 
 def _drawn(told: Told, words: StoryWords, look: Look) -> tuple[Spec, str] | None:

@@ -23,6 +23,7 @@ def style_block(mode: Mode) -> str:
         "primary": palette.primary,
         "on_mark": palette.on_mark,
         "code": tint(palette.axis, 0.14),
+        "shade": tint(palette.axis, 0.4),
     }
     rules = (resources.files("roofline.dashboard") / "styles.css").read_text(encoding="utf-8")
     for name in sorted(colours, key=len, reverse=True):

@@ -101,11 +101,23 @@ def cell_html(cell: object) -> str:
     return cell if isinstance(cell, Markup) else esc(cell)
 
 
+def _room(cell: object) -> str:
+    """A class by the length of a cell's longest line: a number stays in one line, a long text does not become a tower."""
+    text = max(re.split(r"<br\s*/?>", cell), key=len) if isinstance(cell, Markup) else str(cell)
+    length = len(re.sub(r"<[^>]*>", "", text) if isinstance(cell, Markup) else text)
+    return next((f' class="{name}"' for most, name in _ROOMS if length <= most), "")
+
+
+_ROOMS = ((14, "rf-short"), (40, ""), (90, "rf-text"), (10**9, "rf-prose"))
+"""Most characters -> the class that gives the column its width."""
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str) -> str:
     """A plain table; the first column heads its row. Cells are escaped."""
     columns = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
     body = "".join(
-        f'<tr><th scope="row">{cell_html(first)}</th>{"".join(f"<td>{cell_html(cell)}</td>" for cell in rest)}</tr>'
+        f'<tr><th scope="row"{_room(first)}>{cell_html(first)}</th>'
+        f"{''.join(f'<td{_room(cell)}>{cell_html(cell)}</td>' for cell in rest)}</tr>"
         for first, *rest in rows
     )
     return (

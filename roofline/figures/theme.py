@@ -97,7 +97,7 @@ class Look:
 
     mode: Mode = "light"
     compact: bool = False
-    """A phone: fewer ticks and labels, no zoom."""
+    """A phone or a narrow window: fewer ticks and labels, no zoom."""
 
     @property
     def palette(self) -> Palette:
@@ -168,7 +168,6 @@ def base_layout(look: Look, *, height: int, left: int = 68) -> dict[str, Any]:
         "showlegend": False,
         "separators": separators(),
         "hovermode": "closest",
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.axis, "activecolor": palette.text},
         "dragmode": False if look.compact else "zoom",
         "hoverlabel": {
             "bgcolor": palette.card,

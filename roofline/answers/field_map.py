@@ -179,11 +179,11 @@ def read_map(text: str | None) -> tuple[str, str, str] | None:
 
 @dataclass(frozen=True)
 class IsoCost:
-    """A round cost, and the place on the plane where its line is told: between columns and rows, both from nought."""
+    """A round cost, and the places on the plane where its line may be told: between columns and rows, both from nought."""
 
     usd: float
-    column: float
-    row: float
+    places: tuple[tuple[float, float], ...]
+    """Columns and rows, from the middle of the line outwards."""
 
 
 def iso_costs(found: FieldMap) -> tuple[IsoCost, ...]:
@@ -195,7 +195,13 @@ def iso_costs(found: FieldMap) -> tuple[IsoCost, ...]:
     decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
     levels = [round(step * 10.0**power, 12) for power in decades for step in (1.0, 3.0)]
     crossings = ((level, _crossings(found.usd, level)) for level in levels if low < level < high)
-    return tuple(IsoCost(level, *points[len(points) // 2]) for level, points in crossings if points)
+    return tuple(IsoCost(level, _from_the_middle(points)) for level, points in crossings if points)
+
+
+def _from_the_middle(points: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    middle = len(points) // 2
+    order = sorted(range(len(points)), key=lambda i: (abs(i - middle), i))
+    return tuple(points[i] for i in order)
 
 
 def _crossings(usd: NDArray[np.float64], level: float) -> list[tuple[float, float]]:

@@ -123,12 +123,23 @@ def _batch(scenario: Scenario, report: Report | None) -> str:
 
 def legend_html(found: Comparison, palette: Palette) -> str:
     """Every scenario with its colour and mark."""
-    return f'<ul class="rf-legend">{"".join(_legend_line(entry, palette) for entry in found.entries)}</ul>'
+    return f'<ul class="rf-legend">{"".join(_legend_line(entry, found, palette) for entry in found.entries)}</ul>'
 
 
-def _legend_line(entry: Entry, palette: Palette) -> str:
-    words = scenario_words(entry.scenario, entry.report)
+def _legend_line(entry: Entry, found: Comparison, palette: Palette) -> str:
+    words = ", ".join((scenario_words(entry.scenario, entry.report), *_also_differs(entry, found)))
     return f"<li>{_mark(entry.letter, palette)} <strong>{entry.letter.upper()}</strong> {esc(words)}</li>"
+
+
+def _also_differs(entry: Entry, found: Comparison) -> Iterator[str]:
+    """What is not the same everywhere and not in the scenario's words yet."""
+    for item in found.differences:
+        if item.field not in _IN_WORDS:
+            label = tr(FIELD_WORDS.get(item.field, item.field))
+            yield f"{label[:1].lower()}{label[1:]}: {value_words(item.field, item.values[entry.letter])}"
+
+
+_IN_WORDS = ("model", "hardware", "devices", "batch", "request_rate")
 
 
 def _mark(letter: str, palette: Palette) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from roofline.answers.accuracy import Point
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import axis_number, sig
+from roofline.figures.words import axis_number, in_two_lines, sig
 from roofline.language import later, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX, COMPACT_PAIR_PX = 520, 440, 760
@@ -55,7 +55,7 @@ def accuracy_figure(shown: Sequence[Point], own: Sequence[Point], look: Look) ->
         first = tr("Tokens per second, measured") if unit == RATE else tr("Seconds, measured")
         layout[f"xaxis{suffix}"] = _axis(ends, look, domain=list(across), anchor=f"y{suffix}", title=axis_title(look, first))
         layout[f"yaxis{suffix}"] = _axis(ends, look, domain=list(up), anchor=f"x{suffix}", title=axis_title(look, tr("Expected")))
-        notes += _guide_words(ends, axes, unit, look)
+        notes += _guide_words(axes, unit, look, narrow=pair and not look.compact)
     layout["annotations"] = notes
     layout["showlegend"] = True
     layout["legend"] = _legend(look)
@@ -214,14 +214,36 @@ def _name(text: str) -> str:
     return safe(text if len(text) <= _NAME_CHARACTERS else f"{text[: _NAME_CHARACTERS - 1]}…") or tr("not said")
 
 
-def _guide_words(ends: Pair, axes: dict[str, str], unit: str, look: Look) -> list[dict[str, Any]]:
-    """What lies above and below the diagonal, in the corners."""
+def _guide_words(axes: dict[str, str], unit: str, look: Look, *, narrow: bool) -> list[dict[str, Any]]:
+    """What lies above and below the diagonal, in the corners; in two lines where a panel is narrow."""
     font = {"size": look.tick_px, "color": look.palette.muted}
     fast, slow = tr("predicted faster than measured"), tr("predicted slower than measured")
+    if narrow:
+        fast, slow = in_two_lines(fast), in_two_lines(slow)
     above, below = (fast, slow) if unit == RATE else (slow, fast)
     common = {"showarrow": False, "font": font, "xref": f"{axes['xaxis']} domain", "yref": f"{axes['yaxis']} domain"}
-    upper = {**common, "x": 0, "y": 1, "xanchor": "left", "yanchor": "top", "xshift": 6, "yshift": -4, "text": above}
-    lower = {**common, "x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom", "xshift": -6, "yshift": 4, "text": below}
+    upper = {
+        **common,
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "top",
+        "xshift": 6,
+        "yshift": -4,
+        "text": above,
+        "align": "left",
+    }
+    lower = {
+        **common,
+        "x": 1,
+        "y": 0,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "xshift": -6,
+        "yshift": 4,
+        "text": below,
+        "align": "right",
+    }
     return [upper, lower]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, log10
 from typing import Any, Literal
@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from roofline.answers.report import BatchCurve, Report
+from roofline.figures.labels import Box, around, text_box
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis_title, base_layout, tint
 from roofline.figures.words import sig
@@ -20,6 +21,11 @@ Plot = Literal["total", "user", "cost"]
 PLOTS: tuple[Plot, ...] = ("total", "user", "cost")
 LETTERS = ("a", "b", "c", "d")
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
+_WIDTH_PX, _HEIGHT_PX = 302.0, 342.0
+"""The smallest plot that letters are placed for."""
+_LETTER_PX = 14
+_BESIDE = tuple((right, down) for right in (13.0, 26.0, 39.0, 0.0) for down in (0.0, -19.0, 19.0))
+"""Where a letter may stand from its line's end, right and down, in pixels, the best first."""
 _BATCH_TITLE = later("Sequences decoding at once (batch)")
 _TITLES: dict[Plot, tuple[str, str]] = {
     "total": (_BATCH_TITLE, later("Tokens/s in total")),
@@ -47,7 +53,7 @@ def compare_figure(reports: Mapping[str, Report], curves: Mapping[str, BatchCurv
     x_title, y_title = _titles(plot)
     layout["xaxis"] = log_axis((p[1] for line in lines for p in line.points), look, title=axis_title(look, x_title))
     layout["yaxis"] = log_axis((p[i] for line in lines for p in line.points for i in (3, 4)), look)
-    layout["annotations"] = [_corner(y_title, plot, look), *(_name(line, look) for line in lines if line.points)]
+    layout["annotations"] = [_corner(y_title, plot, look), *_names([line for line in lines if line.points], layout, look)]
     bands = [_band(line, look) for line in lines] if plot != "cost" else []
     return {"data": [*bands, *(trace for line in lines for trace in _traces(line, plot, look))], "layout": layout}
 
@@ -142,19 +148,33 @@ def _hover(letter: str, point: Point, plot: Plot) -> str:
     return f"{words}<br>{tr('{usd} USD per million output tokens', usd=sig(x))}" if plot == "cost" else words
 
 
-def _name(line: Line, look: Look) -> dict[str, Any]:
-    """The letter at the end of its line; letters of lines that end together stand side by side."""
-    x, y = line.points[-1][1:3]
-    at = LETTERS.index(line.letter)
-    return {
-        "x": log10(x),
-        "y": log10(y),
-        "text": f"<b>{line.letter.upper()}</b>",
-        "showarrow": False,
-        "xanchor": "left",
-        "xshift": 6 + 13 * at,
-        "font": {"size": 14, "color": _colour(line, look)},
-    }
+def _names(lines: Sequence[Line], layout: dict[str, Any], look: Look) -> list[dict[str, Any]]:
+    """The letter at the end of its line, where it stands on no other letter and, if it can, on no line."""
+    spans = layout["xaxis"]["range"], layout["yaxis"]["range"]
+    spots = {line.letter: [_px(point, spans) for point in line.points] for line in lines}
+    notes, taken = [], list[Box]()
+    for line in lines:
+        x, y = spots[line.letter][-1]
+        others = [around(*spot, 2.0) for letter, found in spots.items() if letter != line.letter for spot in found]
+        boxes = [text_box(x + right, y + down, line.letter, _LETTER_PX) for right, down in _BESIDE]
+        clear = [box for box in boxes if not any(box.meets(other) for other in taken)]
+        box = next((box for box in clear if not any(box.meets(other) for other in others)), clear[0])
+        taken.append(box)
+        shifts = {"xshift": round((box.left + box.right) / 2 - x), "yshift": round(y - (box.top + box.bottom) / 2)}
+        at = {"x": log10(line.points[-1][1]), "y": log10(line.points[-1][2]), "showarrow": False}
+        notes.append(
+            {**at, **shifts, "text": f"<b>{line.letter.upper()}</b>", "font": {"size": _LETTER_PX, "color": _colour(line, look)}}
+        )
+    return notes
+
+
+def _px(point: Point, spans: tuple[Sequence[float], Sequence[float]]) -> tuple[float, float]:
+    """Where a point stands in the smallest plot."""
+    return _share(log10(point[1]), spans[0]) * _WIDTH_PX, (1 - _share(log10(point[2]), spans[1])) * _HEIGHT_PX
+
+
+def _share(value: float, span: Sequence[float]) -> float:
+    return (value - span[0]) / (span[1] - span[0])
 
 
 def _corner(text: str, plot: Plot, look: Look) -> dict[str, Any]:

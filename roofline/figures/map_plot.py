@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from roofline.answers.field_map import FieldMap, iso_costs
+from roofline.figures.labels import Box, around, text_box
 from roofline.figures.log_axis import round_ticks
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import axis_number, count_tick, sig
 from roofline.language import later, localised, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
+_LEAST_WIDTH_PX = 280.0
+"""Narrowest map that words are placed for."""
+_RING_PX = 10.0
 INPUT_WORDS = {
     "batch": later("Batch (sequences at once)"),
     "input_tokens": later("Prompt (tokens)"),
@@ -41,7 +45,7 @@ def map_figure(found: FieldMap, look: Look) -> Spec:
     layout["yaxis"] = _axis(found.y_values, found.y, look)
     layout["margin"] = {**layout["margin"], "l": 62 if look.compact else 84}
     data = [_infeasible(found, look), _heat(found, look), *_iso(found, look)]
-    layout["annotations"] = _iso_words(found, look)
+    layout["annotations"] = _iso_words(found, look, layout["height"] - layout["margin"]["t"] - layout["margin"]["b"])
     if found.chosen is not None:
         data.append(_ring(found, found.chosen, look))
     return {"data": data, "layout": layout}
@@ -134,21 +138,26 @@ def _iso(found: FieldMap, look: Look) -> list[dict[str, Any]]:
     ]
 
 
-def _iso_words(found: FieldMap, look: Look) -> list[dict[str, Any]]:
-    """Every line by its cost."""
-    font = {"size": look.tick_px, "color": look.palette.text}
-    ground = tint(look.palette.page, 0.7)
-    return [
-        {
-            "x": c.column,
-            "y": c.row,
-            "text": localised(f"{c.usd:g} USD"),
-            "showarrow": False,
-            "font": font,
-            "bgcolor": ground,
-        }
-        for c in iso_costs(found)
-    ]
+def _iso_words(found: FieldMap, look: Look, height_px: float) -> list[dict[str, Any]]:
+    """Every line by its cost, at the place nearest its middle that is free; a line without one goes without."""
+    font, ground = {"size": look.tick_px, "color": look.palette.text}, tint(look.palette.page, 0.7)
+    columns, rows = len(found.x_values), len(found.y_values)
+
+    def px(column: float, row: float) -> tuple[float, float]:
+        return (column + 0.5) / columns * _LEAST_WIDTH_PX, (1 - (row + 0.5) / rows) * height_px
+
+    frame = Box(0, 0, _LEAST_WIDTH_PX, height_px)
+    taken = [] if found.chosen is None else [around(*px(*found.chosen), _RING_PX)]
+    notes = []
+    for cost in iso_costs(found):
+        text = localised(f"{cost.usd:g} USD")
+        boxes = ((at, text_box(*px(*at), text, look.tick_px)) for at in cost.places)
+        free = next(((at, box) for at, box in boxes if box.inside(frame) and not any(box.meets(other) for other in taken)), None)
+        if free is not None:
+            (x, y), box = free
+            taken.append(box)
+            notes.append({"x": x, "y": y, "text": text, "showarrow": False, "font": font, "bgcolor": ground})
+    return notes
 
 
 def _ring(found: FieldMap, at: tuple[int, int], look: Look) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from roofline.units import PER_MILLION
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 350
 _FEW_DECADES = 2.5
+_MIDDLE = 0.6
+"""Share of the axis from which on a word stands left of its point."""
 
 
 def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
@@ -35,7 +37,8 @@ def crossing_figure(found: Against, lines: Crossing, look: Look) -> Spec:
         even = found.break_even_tokens_per_day
         at = float(np.interp(even, lines.tokens_per_day, lines.api_usd_per_month))
         data.append(_ring(even, at, look))
-        notes.append(_note(log10(even), log10(at), tr("{n} M a day", n=sig(even / PER_MILLION)), look, shift=(-10, 14)))
+        late = log10(even / tokens[0]) > _MIDDLE * log10(tokens[-1] / tokens[0])
+        notes.append(_note(log10(even), log10(at), tr("{n} M a day", n=sig(even / PER_MILLION)), look, left=late))
     values = [value for value in (*api, *own) if value > 0]
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
     title = tr("Tokens a day, prompt and output")
@@ -59,13 +62,14 @@ def years_figure(found: MultiYear, look: Look) -> Spec:
     rent = [row.rent_cumulative_usd for row in found.years if row.rent_cumulative_usd is not None]
     owning, renting = tr("owning"), tr("renting")
     data = [_marked(owning, years, own, palette.kinds[0], "circle", "solid")]
-    notes = [_plain_label(owning, years[-1], own[-1], palette.kinds[0], look)]
+    above = not rent or own[-1] >= rent[-1]
+    notes = [_plain_label(owning, years[-1], own[-1], palette.kinds[0], look, up=above)]
     if len(rent) == len(years):
         data.append(_marked(renting, years, rent, palette.kinds[1], "square", "7px,4px"))
-        notes.append(_plain_label(renting, years[-1], rent[-1], palette.kinds[1], look))
+        notes.append(_plain_label(renting, years[-1], rent[-1], palette.kinds[1], look, up=not above))
     layout = base_layout(look, height=COMPACT_HEIGHT_PX if look.compact else HEIGHT_PX, left=74)
     layout["xaxis"] = axis(look, title=axis_title(look, tr("End of year")), dtick=max(1, ceil(len(years) / 10)), tick0=0)
-    layout["xaxis"]["range"] = [-0.2, years[-1] * 1.16 + 0.2]
+    layout["xaxis"]["range"] = [-0.2, years[-1] * 1.04 + 0.2]
     layout["yaxis"] = axis(look, title=axis_title(look, tr("USD paid in all")), rangemode="tozero", tickformat="~s")
     layout["annotations"] = notes
     return {"data": data, "layout": layout}
@@ -153,29 +157,34 @@ def _end_label(text: str, x: float, y: float, colour: str, look: Look, *, up: bo
     }
 
 
-def _plain_label(text: str, x: float, y: float, colour: str, look: Look) -> dict[str, Any]:
+def _plain_label(text: str, x: float, y: float, colour: str, look: Look, *, up: bool) -> dict[str, Any]:
+    """A name at a line's end, on the side where the other line is not."""
     return {
         "x": x,
         "y": y,
         "text": text,
         "showarrow": False,
-        "xanchor": "left",
-        "xshift": 10,
+        "xanchor": "right",
+        "xshift": 8,
+        "yanchor": "bottom" if up else "top",
+        "yshift": 9 if up else -9,
         "font": {"size": look.font_px, "color": look.palette.text},
+        "bgcolor": look.palette.page,
         "bordercolor": colour,
         "borderpad": 2,
     }
 
 
-def _note(x: float, y: float, text: str, look: Look, shift: tuple[int, int]) -> dict[str, Any]:
+def _note(x: float, y: float, text: str, look: Look, *, left: bool) -> dict[str, Any]:
+    """The number at a crossing, left above it or right below: the steep line runs the other way."""
     return {
         "x": x,
         "y": y,
         "text": f"<b>{text}</b>",
         "showarrow": False,
-        "xanchor": "right",
-        "xshift": shift[0],
-        "yshift": shift[1],
+        "xanchor": "right" if left else "left",
+        "xshift": -10 if left else 10,
+        "yshift": 14 if left else -14,
         "font": {"size": look.font_px + 1, "color": look.palette.text},
         "bgcolor": look.palette.page,
     }

@@ -12,7 +12,7 @@ from roofline.figures.theme import Look
 from roofline.figures.words import rate_name
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
-_WIDE_PX, _COMPACT_PX = (380.0, 394.0), (300.0, 342.0)
+_WIDE_PX, _COMPACT_PX = (348.0, 394.0), (300.0, 342.0)
 """Narrowest plots that labels are placed for; a wider one only spreads them."""
 _DECADES = 6.0
 """Most decades of either axis; what lies lower is in the table."""

@@ -8,13 +8,19 @@ from math import isfinite, log10
 from typing import Any
 
 from roofline.answers.stories import Chart, Place
+from roofline.figures.labels import Box, text_width
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import count_tick, sig
+from roofline.figures.words import count_tick, in_two_lines, sig
 from roofline.language import later, localised, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
 _MANY_LABELS = 8
+_LEAST_WIDTH_PX = 300.0
+"""Narrowest plot that names are placed for."""
+_LONG = 0.6
+"""Share of that from which on a name takes two lines."""
+_ASIDE_PX, _CLEAR_PX, _BOLD = 10, 6, 1.08
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def _lines(chart: Chart, words: ChartWords, look: Look) -> Spec:
     data: list[dict[str, Any]] = []
     for number, (name, values) in enumerate(chart.series.items()):
         data += _line(chart, x, values, tr(words.series[name]), number, look)
-        layout["annotations"] += _name(chart, values, tr(words.series[name]), number, look)
+    layout["annotations"] += _names(chart, words, layout, look)
     return {"data": data, "layout": layout}
 
 
@@ -100,25 +106,47 @@ def _line(chart: Chart, x: list[float], values: tuple[float, ...], name: str, nu
     return [line, {**ring, "cliponaxis": False, "hoverinfo": "skip", "name": tr("{name}, chosen", name=safe(name))}]
 
 
-def _name(chart: Chart, values: tuple[float, ...], name: str, number: int, look: Look) -> list[dict[str, Any]]:
-    """The line by name with the number at its ring."""
-    if chart.at is None or not isfinite(values[chart.at]):
+def _names(chart: Chart, words: ChartWords, layout: dict[str, Any], look: Look) -> list[dict[str, Any]]:
+    """Every line by name with the number at its ring, above it or else below, none over another."""
+    if chart.at is None:
         return []
-    place = chart.at / (len(chart.x) - 1)
-    side = "right" if place > 0.6 else "left"
-    return [
-        {
-            "x": log10(float(chart.x[chart.at])),
-            "y": log10(values[chart.at]),
-            "text": f"<b>{safe(name)} {sig(values[chart.at])}</b>",
-            "showarrow": False,
-            "xanchor": side,
-            "xshift": -10 if side == "right" else 10,
-            "yshift": 15,
-            "bgcolor": tint(look.palette.page, 0.75),
-            "font": {"size": look.font_px, "color": look.palette.text},
-        }
-    ]
+    at, where = chart.at, log10(float(chart.x[chart.at]))
+    (first, last), (low, high) = layout["xaxis"]["range"], layout["yaxis"]["range"]
+    height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    x = (where - first) / (last - first) * _LEAST_WIDTH_PX
+    notes, taken = [], list[Box]()
+    found = [(values[at], name) for name, values in chart.series.items() if isfinite(values[at])]
+    for value, name in sorted(found, reverse=True):
+        text = safe(f"{tr(words.series[name])} {sig(value)}")
+        lines = (in_two_lines(text) if text_width(text, look.font_px) > _LONG * _LEAST_WIDTH_PX else text).split("<br>")
+        half, high = max(text_width(line, look.font_px) for line in lines) * _BOLD / 2, 9 * len(lines)
+        side = 1 if x + _ASIDE_PX + 2 * half < _LEAST_WIDTH_PX or x < _LEAST_WIDTH_PX / 2 else -1
+        y = (1 - (log10(value) - low) / (high - low)) * height
+        places = [(shift, Box(x - half, y - shift - high, x + half, y - shift + high)) for shift in _shifts(high)]
+        shift, box = next((p for p in places if not any(p[1].meets(other) for other in taken)), places[0])
+        taken.append(box)
+        notes.append(_name(where, log10(value), "<br>".join(lines), (side, shift), look))
+    return notes
+
+
+def _shifts(high: int) -> list[int]:
+    """Upwards from a ring to the middle of its name, the best first."""
+    return [up * (_CLEAR_PX + high + 2 * high * step) for step in range(3) for up in (1, -1)]
+
+
+def _name(x: float, y: float, text: str, beside: tuple[int, int], look: Look) -> dict[str, Any]:
+    side, shift = beside
+    return {
+        "x": x,
+        "y": y,
+        "text": f"<b>{text}</b>",
+        "showarrow": False,
+        "xanchor": "left" if side > 0 else "right",
+        "xshift": side * _ASIDE_PX,
+        "yshift": shift,
+        "bgcolor": tint(look.palette.page, 0.75),
+        "font": {"size": look.font_px, "color": look.palette.text},
+    }
 
 
 def _bars(chart: Chart, words: ChartWords, look: Look) -> Spec:

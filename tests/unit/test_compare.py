@@ -237,7 +237,7 @@ def test_a_full_machine_is_grey_and_says_so() -> None:
 def test_a_line_of_equal_cost_is_named_where_it_crosses() -> None:
     base = field_map(A, "batch", "devices", "usd")
     plane = replace(base, usd=np.array([[8.0, 4.0, 2.0], [16.0, 8.0, 4.0]]))
-    marks = {mark.usd: (mark.column, mark.row) for mark in iso_costs(plane)}
+    marks = {mark.usd: mark.places[0] for mark in iso_costs(plane)}
     assert set(marks) == {3.0, 10.0}
     assert marks[3.0] == pytest.approx((1.5, 0.0))
     assert marks[10.0] == pytest.approx((0.75, 1.0))

@@ -14,7 +14,7 @@ from roofline.catalog.models import load_model, model_entries
 from roofline.formulas.bounds import ridge_point_flops_per_byte
 from roofline.performance.counts import model_counts
 from roofline.specs.formats import Dtype
-from roofline.specs.hardware import Accelerator, Category
+from roofline.specs.hardware import CATEGORIES, Accelerator, Category
 
 MOST_ROOFS = 4
 """Devices on one roofline."""
@@ -84,9 +84,13 @@ class Roof:
 
 @cache
 def device_rows() -> tuple[DeviceRow, ...]:
-    """Every device, announced ones too, by vendor and name."""
-    rows = [_device_row(load_hardware(i)) for i in hardware_ids(announced=True)]
-    return tuple(sorted(rows, key=lambda row: (row.vendor.lower(), row.name.lower())))
+    """Every device, announced ones too, as people look for them."""
+    return tuple(_device_row(device) for device in sorted(map(load_hardware, hardware_ids(announced=True)), key=device_order))
+
+
+def device_order(device: Accelerator) -> tuple[int, int, str, str]:
+    """What serves models in datacentres first, CPUs last; of a kind the newest first, then by vendor and name."""
+    return CATEGORIES.index(device.category), -device.year, device.vendor.lower(), device.name.lower()
 
 
 @cache

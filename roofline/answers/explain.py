@@ -66,7 +66,27 @@ def _per_user(report: Report) -> Explanation:
         ),
         citation=_ROOFLINE,
         value=_rate(report.expected.tokens_per_s_per_user),
+        plain=_plain_step(report),
         parts=(step_grounds(report, "decode"), _first_token(report)),
+    )
+
+
+def _plain_step(report: Report) -> str:
+    most = max(report.shares["decode"], key=lambda share: share.seconds)
+    values = {
+        "step": duration(float(report.expected.decode_step_s)),
+        "rate": _rate(report.expected.tokens_per_s_per_user),
+        "time": duration(most.seconds),
+        "bound": tr(BOUND_NAMES[most.bound]),
+    }
+    if report.tokens_per_step == 1.0:
+        return tr(
+            "A step writes one token for each user and takes {step}: {rate}. Most of it, {time}, goes to {bound}.", **values
+        )
+    return tr(
+        "A step writes {n} tokens for each user on average and takes {step}: {rate}. Most of it, {time}, goes to {bound}.",
+        n=localised(f"{report.tokens_per_step:.3g}"),
+        **values,
     )
 
 
@@ -115,6 +135,12 @@ def _total(report: Report) -> Explanation:
         ),
         citation="J. Austin et al., How to Scale Your Model, part 7, 2025",
         value=value,
+        plain=tr(
+            "{batch:,} sequences are written at once, a step takes {step}: together {rate}.",
+            batch=report.batch,
+            step=duration(step),
+            rate=value,
+        ),
         parts=(step_grounds(report, "decode"),),
     )
 
@@ -157,6 +183,14 @@ def _cost(report: Report) -> Explanation:
         ),
         citation=tr("rental price over rate, as Epoch AI and others"),
         value=shown,
+        plain=tr(
+            "A device costs {price}; {devices} of them write {rate} and are used {share:.0%} of the time: {usd} a million.",
+            price=price,
+            devices=devices,
+            rate=_rate(rate),
+            share=scenario.utilisation,
+            usd=shown,
+        ),
         parts=(*price_grounds(report), _total(report)),
     )
 
@@ -187,5 +221,14 @@ def _memory(report: Report) -> Explanation:
         ),
         citation="J. Austin et al., How to Scale Your Model, part 8, 2025",
         value=whole,
+        plain=tr(
+            "Weights take {weights}, {batch:,} sequences {cache}; in all {used} of {usable} are used. At most {most} fit.",
+            weights=gb(memory.weights_bytes_per_device),
+            batch=report.batch,
+            cache=gb(memory.kv_cache_bytes_per_device),
+            used=gb(memory.used_bytes_per_device),
+            usable=gb(memory.usable_bytes_per_device),
+            most=most,
+        ),
         parts=memory_grounds(report),
     )

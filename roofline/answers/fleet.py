@@ -15,7 +15,9 @@ from roofline.answers.fleet_report import FleetReport, Site
 from roofline.answers.fleet_steps import assumption_lines, chain, sentence
 from roofline.answers.fleet_supply import Carried, capacity, carried, rates, replicas_needed, site
 from roofline.answers.sensitivity import Swing, widest_first
+from roofline.catalog.boxes import load_box
 from roofline.catalog.fleet import CALL, NAMES, Assumed, assumed, settled
+from roofline.catalog.models import load_model
 from roofline.language import cached, later, tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
@@ -73,7 +75,8 @@ def _pools(asked: FleetScenario, found: Assumed) -> tuple[Pool, ...]:
 
 
 def _pool_name(replica: Scenario) -> str:
-    return tr("{model} on {n} x {device}", model=replica.model[:60], n=replica.devices, device=replica.hardware[:60])
+    model, device = load_model(replica.model).name, load_box(replica.hardware).name
+    return tr("{model} on {n} x {device}", model=model[:60], n=replica.devices, device=device[:60])
 
 
 @cached(maxsize=256)

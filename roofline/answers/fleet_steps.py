@@ -7,6 +7,7 @@ from dataclasses import fields
 
 from roofline.answers.fleet_demand import Demand
 from roofline.answers.fleet_report import FleetReport, Step
+from roofline.catalog.boxes import load_box
 from roofline.catalog.fleet import NAMES, Assumed
 from roofline.catalog.ownership import Part
 from roofline.language import later, localised, tr
@@ -31,7 +32,7 @@ def sentence(report: FleetReport) -> str:
         if report.reasons:
             return tr("No fleet: {reason}", reason=report.reasons[0])
         return tr("No fleet: nobody asks for anything.")
-    kinds = ", ".join(f"{localised(f'{n:,}')} x {name}" for name, n in report.devices_by_hardware.items())
+    kinds = ", ".join(f"{localised(f'{n:,}')} x {load_box(ref).name}" for ref, n in report.devices_by_hardware.items())
     parts = [tr("{devices} in {n:,} replicas", devices=kinds, n=report.replicas or 0), *_powered(report), *_paid(report)]
     return f"{', '.join(parts)}."
 
@@ -246,4 +247,6 @@ def _money(report: FleetReport) -> tuple[_Row, ...]:
 
 def _bases(report: FleetReport) -> tuple[str, ...]:
     found = {placed.capacity.scenario.hardware: placed.capacity for placed in report.sites}
-    return tuple(f"{name}: {significant(c.usd_per_device_hour or 0.0)} USD/h, {c.basis}" for name, c in found.items())
+    return tuple(
+        f"{load_box(ref).name}: {significant(c.usd_per_device_hour or 0.0)} USD/h, {c.basis}" for ref, c in found.items()
+    )

@@ -329,6 +329,8 @@ class Explanation:
     citation: str
     value: str = ""
     """What it comes to, in one short text."""
+    plain: str = ""
+    """The same in a sentence without symbols; headline numbers have one."""
     url: str = ""
     """Address of the source, where it has one."""
     parts: tuple[Explanation, ...] = ()

@@ -142,7 +142,7 @@ def not_carried(found: Resolved, scenario: Scenario, memory: Memory, sustained: 
         text = tr("Does not fit: {name} needs {need} and has {room}.", name=name, need=memory_size(need), room=memory_size(room))
     remedies = []
     if memory.min_devices is not None:
-        remedies.append(f"{localised(f'{memory.min_devices:,}')} x {found.accelerator.id}")
+        remedies.append(f"{localised(f'{memory.min_devices:,}')} x {found.accelerator.name}")
     if memory.fitting_weights is not None:
         remedies.append(tr("{format} weights", format=memory.fitting_weights))
     if memory.fitting_pair is not None:

@@ -108,8 +108,8 @@ def why_row(report: Report) -> None:
 
 
 def explanation_html(found: Explanation) -> str:
-    """Formula, your values, inputs with sources; then each thing it rests on, to be opened in turn."""
-    return f'<h3 class="rf-h">{esc(found.title)}</h3>{_grounds_html(found)}'
+    """A plain sentence; formula, your values, inputs with sources; then each thing it rests on, to be opened in turn."""
+    return f'<h3 class="rf-h">{esc(found.title)}</h3><p class="rf-answer">{esc(found.plain)}</p>{_grounds_html(found)}'
 
 
 def _grounds_html(found: Explanation) -> str:

@@ -116,7 +116,7 @@ def columns(frame: pd.DataFrame) -> dict[str, Any]:
         "year": "%d",
     }
     first, *rest = frame.columns
-    config: dict[str, Any] = {first: st.column_config.TextColumn(tr(_HEADS[first]), pinned=True, width="medium")}
+    config: dict[str, Any] = {first: st.column_config.TextColumn(tr(_HEADS[first]), width="medium")}
     for name in rest:
         head = tr(_HEADS[name])
         number = name in formats

@@ -41,7 +41,7 @@ def vendors() -> tuple[str, ...]:
 @cache
 def categories() -> tuple[str, ...]:
     """Kinds of devices."""
-    return tuple(sorted({row.category for row in device_rows()}, key=str.lower))
+    return tuple(dict.fromkeys(row.category for row in device_rows()))
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from roofline.answers.anatomy import own_model
+from roofline.answers.browse import device_order
 from roofline.catalog.boxes import box_devices, box_id, box_name, load_box
 from roofline.catalog.engines import base_engine, engine_ids
 from roofline.catalog.formats import format_ids, load_format
@@ -35,9 +36,8 @@ def models() -> tuple[str, ...]:
 
 @cache
 def hardware() -> tuple[str, ...]:
-    """Shipping devices, by vendor and name."""
-    found = {i: load_hardware(i) for i in hardware_ids()}
-    return tuple(sorted(found, key=lambda i: (found[i].vendor.lower(), found[i].name.lower())))
+    """Shipping devices, as people look for them."""
+    return tuple(device.id for device in sorted(map(load_hardware, hardware_ids()), key=device_order))
 
 
 @cache

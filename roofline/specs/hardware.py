@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, PositiveInt
 
@@ -16,13 +16,15 @@ Category = Literal[
     "datacentre GPU",
     "TPU",
     "accelerator",
-    "consumer GPU",
     "workstation GPU",
-    "embedded GPU",
+    "consumer GPU",
     "Apple",
+    "embedded GPU",
     "server CPU",
     "desktop CPU",
 ]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+"""In the order people look for them."""
 
 
 class Source(Frozen):

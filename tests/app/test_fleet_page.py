@@ -146,7 +146,7 @@ def test_a_fixed_batch_is_told_and_can_be_freed() -> None:
 def test_what_cannot_be_is_said_and_the_fields_stay() -> None:
     app = opened(v="1", n="1")
     assert not app.exception
-    assert "12 x h100-sxm would do" in html(app)
+    assert "12 x H100 SXM5 80GB would do" in html(app)
     assert not app.get("plotly_chart")
     app.number_input(key="page_peak").set_value(2.5).run()
     assert address(app)["f.peak"] == "2.5"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from math import log10
 
 import plotly.graph_objects as go
@@ -19,6 +20,7 @@ from roofline.answers.browse import (
 )
 from roofline.catalog.hardware import hardware_ids
 from roofline.catalog.models import model_ids
+from roofline.dashboard import choices
 from roofline.figures.device_roofs import roofs_alt, roofs_figure
 from roofline.figures.theme import Look
 
@@ -107,3 +109,16 @@ def test_the_alternative_names_each_device() -> None:
     words = roofs_alt(roofs(["h100-sxm", "rtx4090"], "bf16")[0], "bf16")
     assert words.startswith("Rooflines at BF16. A H100 SXM5 80GB: 989 TFLOP/s, 3.35 TB/s, ridge at 295")
     assert "B GeForce RTX 4090" in words
+
+
+def test_devices_stand_as_people_look_for_them() -> None:
+    kinds = [row.category for row in device_rows()]
+    first = {kind: kinds.index(kind) for kind in kinds}
+    for sooner, later in pairwise(("datacentre GPU", "workstation GPU", "consumer GPU", "Apple", "server CPU")):
+        assert first[sooner] < first[later]
+        assert len(kinds) - 1 - kinds[::-1].index(sooner) < first[later], "kinds do not mix"
+    for kind in first:
+        years = [row.year for row in device_rows() if row.category == kind]
+        assert years == sorted(years, reverse=True)
+    shipping = [row.id for row in device_rows() if not row.announced]
+    assert list(choices.hardware()) == shipping

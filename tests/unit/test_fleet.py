@@ -70,7 +70,9 @@ def test_caches_and_routing_save_devices() -> None:
     large = ask(replica=REPLICA.model_copy(update={"model": "llama-3.3-70b", "devices": 4, "batch": None}))
     routed = large.model_copy(update={"small_model": "llama-3.1-8b", "small_hardware": "h100-sxm", "small_share": 0.5})
     found = fleet(routed)
-    assert {site.pool for site in found.sites} == {"llama-3.3-70b on 4 x h100-sxm", "llama-3.1-8b on 1 x h100-sxm"}
+    assert {site.pool for site in found.sites} == {
+        f"{model} on {n} x H100 SXM5 80GB" for model, n in (("Llama-3.3-70B-Instruct", 4), ("Llama-3.1-8B", 1))
+    }
     assert found.devices < fleet(large).devices
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -17,6 +19,7 @@ from roofline.answers.presets import PRESETS
 from roofline.answers.report import Explanation
 from roofline.answers.serialise import plain
 from roofline.cli import app
+from roofline.dashboard.cards import explanation_html
 from roofline.specs.scenario import Scenario
 
 LLAMA = Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=8, input_tokens=4096, output_tokens=1024)
@@ -154,3 +157,13 @@ def test_why_on_the_command_line() -> None:
     deep = CliRunner().invoke(app, [*args, "--depth", "4"]).stdout
     assert "mlp.gate_proj" not in shallow
     assert "mlp.gate_proj" in deep
+
+
+@pytest.mark.parametrize("scenario", CASES, ids=str)
+def test_every_headline_begins_with_a_sentence_without_symbols(scenario) -> None:
+    report = evaluate(scenario)
+    for found in explain(report).values():
+        shown = explanation_html(found)
+        assert found.plain.endswith(".")
+        assert not re.search(r"[=+]|smax|tau|beta| nan|None", found.plain)
+        assert shown.index(html.escape(found.plain)) < shown.index("rf-equation")

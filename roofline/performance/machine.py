@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,18 +18,19 @@ from roofline.specs.model import ModelSpec
 from roofline.specs.scenario import Scenario
 from roofline.units import BITS_PER_BYTE, to_base, with_prefix
 
-_NARROWER_TO_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
-    "fp4": ("fp8",),
-    "int4": ("int8",),
-    "fp6": ("fp8",),
-    "fp8": (),
-    "int8": (),
+_SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
+_WIDER: dict[Dtype, tuple[Dtype, ...]] = {
+    "fp4": ("fp8", *_SIXTEEN_BIT),
+    "int4": ("int8", *_SIXTEEN_BIT),
+    "fp6": ("fp8", *_SIXTEEN_BIT),
+    "fp8": _SIXTEEN_BIT,
+    "int8": _SIXTEEN_BIT,
+    "bf16": ("fp32",),
+    "fp16": ("fp32",),
 }
-"""Rates to fall back on, in order, before the 16-bit one, where a device lacks the unit."""
-
+"""Rates that hold the operands of another as they are, and may take their products."""
 _ROLES = {"weights": later("weights"), "activations": later("activations"), "kv_cache": later("the cache")}
 """What a number format is for, as words."""
-_SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
 _WIDE_BITS = 16.0
 ASSUMED_SCALE_OUT_BYTES_PER_S = to_base(100, "Gbit/s")
 """Network between machines where the catalogue has no figure: 100 Gbit/s per device, said in the assumptions."""
@@ -160,10 +162,10 @@ def _tiers(accelerator: Accelerator, devices: int) -> tuple[tuple[Tier, ...], tu
 
 
 def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
-    """The 16-bit arithmetic a device has; 32-bit where it has none."""
-    for dtype in _SIXTEEN_BIT:
-        if dtype in accelerator.peaks:
-            return dtype
+    """The fastest arithmetic of a device that holds 16-bit operands, be it 32-bit arithmetic."""
+    found = _fastest(_SIXTEEN_BIT, accelerator)
+    if found is not None:
+        return found
     raise MissingFactError(
         tr(
             "{device} has no published 16- or 32-bit peak; it has {peaks}.",
@@ -171,6 +173,11 @@ def sixteen_bit_dtype(accelerator: Accelerator) -> Dtype:
             peaks=_peaks(accelerator),
         )
     )
+
+
+def _fastest(dtypes: Iterable[Dtype], accelerator: Accelerator) -> Dtype | None:
+    """Of those a device has; the first of equals."""
+    return max((d for d in dtypes if d in accelerator.peaks), key=accelerator.peak_flops_per_s, default=None)
 
 
 def _peaks(accelerator: Accelerator) -> str:
@@ -187,7 +194,7 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
     else:
         activations = _checked(load_format(scenario.activations), "activations")
     wide = sixteen_bit_dtype(accelerator)
-    cache = _checked(load_format(scenario.kv_cache or ("fp16" if wide == "fp16" else "bf16")), "kv_cache")
+    cache = _checked(load_format(scenario.kv_cache or _fastest(("bf16", "fp16"), accelerator) or "bf16"), "kv_cache")
     gemm = _rate_dtype(activations, accelerator, notes)
     if weights.bits_per_weight >= activations.bits_per_weight * 1.5 and gemm != wide:
         gemm = wide
@@ -242,33 +249,42 @@ def _default_activations(weights: NumberFormat, accelerator: Accelerator, engine
         return load_format("int8")
     if weights.arithmetic in ("fp8", "fp4") and "activations" in weights.roles and weights.arithmetic in accelerator.peaks:
         return load_format("fp8" if weights.arithmetic == "fp8" else weights.id)
-    wide = sixteen_bit_dtype(accelerator)
-    return load_format("bf16" if wide == "bf16" else wide)
+    return load_format(sixteen_bit_dtype(accelerator))
 
 
 def _rate_dtype(activations: NumberFormat, accelerator: Accelerator, notes: list[str]) -> Dtype:
-    """The peak that products of these activations run at; a missing narrow unit falls to the next wider one, and says so."""
+    """The fastest rate that holds these activations; where it is not their own, it says so."""
     wanted = activations.arithmetic
-    if wanted in accelerator.peaks or wanted not in _NARROWER_TO_WIDER:
-        accelerator.peak_flops_per_s(wanted)
-        return wanted
-    for wider in (*_NARROWER_TO_WIDER[wanted], *_SIXTEEN_BIT):
-        if wider in accelerator.peaks:
-            notes.append(
-                tr(
-                    "{device} has no {wanted} unit: products of {activations} run at the {rate} rate.",
-                    device=accelerator.id,
-                    wanted=wanted,
-                    activations=activations.id,
-                    rate=wider,
-                )
+    may_be_wider = wanted in accelerator.peaks or wanted not in _SIXTEEN_BIT
+    rate = _fastest((wanted, *_WIDER.get(wanted, ())), accelerator) if may_be_wider else None
+    if rate is None:
+        raise MissingFactError(
+            tr(
+                "{device} has no published {rate} peak; it has {peaks}.",
+                device=accelerator.id,
+                rate=wanted,
+                peaks=_peaks(accelerator),
             )
-            return wider
-    raise MissingFactError(
-        tr(
-            "{device} has no published {rate} peak; it has {peaks}.",
-            device=accelerator.id,
-            rate=wanted,
-            peaks=_peaks(accelerator),
         )
+    if rate != wanted:
+        notes.append(_other_rate(activations, rate, accelerator))
+    return rate
+
+
+def _other_rate(activations: NumberFormat, rate: Dtype, accelerator: Accelerator) -> str:
+    wanted = activations.arithmetic
+    if wanted in accelerator.peaks:
+        return tr(
+            "{device} is faster at {rate} than at {wanted}: products of {activations} run at the {rate} rate.",
+            device=accelerator.id,
+            wanted=wanted,
+            activations=activations.id,
+            rate=rate,
+        )
+    return tr(
+        "{device} has no {wanted} unit: products of {activations} run at the {rate} rate.",
+        device=accelerator.id,
+        wanted=wanted,
+        activations=activations.id,
+        rate=rate,
     )

@@ -32,13 +32,13 @@ from roofline.catalog.models import load_model
 from roofline.catalog.own_constants import read_constants
 from roofline.cli_advice import add_advice
 from roofline.cli_compare import add_compare
+from roofline.cli_link import add_link
 from roofline.cli_money import add_commands
 from roofline.cli_reasons import add_reasons
 from roofline.cli_search import add_search, listed
 from roofline.cli_sweep import ProgressLine, check_out, is_folder, write_file, write_folder
 from roofline.errors import InputError, RooflineError
 from roofline.performance.counts import count_model
-from roofline.scenario_file import read_scenario
 from roofline.specs.messages import validation_sentence
 from roofline.specs.scenario import Scenario, counted, total
 from roofline.texts import (
@@ -309,21 +309,6 @@ def measure(
 
 
 @app.command()
-def link(
-    scenario: Annotated[str, typer.Argument(help="A link ('?v=1&model=…'), or a YAML file of a scenario.")],
-    as_json: AsJson = False,
-) -> None:
-    """A link into a scenario, or a scenario file into a link."""
-    if scenario.lower().endswith((".yaml", ".yml", ".json")) and "?" not in scenario:
-        decoded = links.Decoded(read_scenario(Path(scenario)), ())
-    else:
-        decoded = links.from_query(scenario)
-    query = links.to_query(decoded.scenario)
-    answer = {"link": query, "scenario": decoded.scenario.model_dump(mode="json"), "problems": list(decoded.problems)}
-    _answer(answer, as_json, lambda a: "\n".join([a["link"], *a["problems"]]))
-
-
-@app.command()
 def catalog(
     kind: Annotated[Text, typer.Argument(help="hardware, models, formats, engines, prices, apis, grids or formulas.")] = None,
     announced: Annotated[bool, typer.Option(help="Include parts that are not shipping.")] = False,
@@ -336,6 +321,7 @@ def catalog(
 
 add_commands(app, estimate, _answer)
 add_compare(app, _answer)
+add_link(app, _answer)
 add_reasons(app, estimate, _answer)
 
 

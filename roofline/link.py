@@ -19,15 +19,13 @@ from pydantic import ValidationError
 from roofline.adapters.files import CONFIGURATION_NAME, is_folder, read_json
 from roofline.adapters.inline import is_inline, pack
 from roofline.answers.presets import PRESETS
-from roofline.catalog.boxes import box_id, host_cpu, load_box
-from roofline.catalog.engines import engine_ids
+from roofline.catalog.boxes import box_id, load_box
 from roofline.catalog.fleet import CALL, settled
-from roofline.catalog.formats import load_format
-from roofline.catalog.grids import load_grid
-from roofline.catalog.hardware import hardware_ids, load_hardware, packed_device_file
-from roofline.catalog.models import catalogue_model_id, load_model, model_ids
-from roofline.errors import LinkError, RooflineError, UnknownIdError
+from roofline.catalog.hardware import packed_device_file
+from roofline.catalog.models import catalogue_model_id, load_model
+from roofline.errors import LinkError, RooflineError
 from roofline.language import tr
+from roofline.link_names import NAMES, known_hardware, known_model
 from roofline.performance.served import draft_model
 from roofline.specs.base import printable
 from roofline.specs.fleet import FleetScenario
@@ -109,50 +107,8 @@ _FLEET_FIELDS: dict[str, str] = {
     "regions": "regions",
     "mix": "mix",
 }
-
-
-def _known_model(ref: str) -> None:
-    """The catalogue must have it, or it holds a configuration: a link opens no file."""
-    if is_inline(ref):
-        load_model(ref)
-    elif catalogue_model_id(ref) is None:
-        raise UnknownIdError("models", ref, model_ids())
-
-
-def _known_hardware(ref: str) -> None:
-    """The same for machines."""
-    if box_id(ref) is None:
-        raise UnknownIdError("hardware", ref, hardware_ids())
-    load_box(ref)
-
-
-def _known_host(ref: str) -> None:
-    host_cpu(ref, load_hardware(DEFAULT.hardware))
-
-
-def _known_engine(ref: str) -> None:
-    if ref not in ("auto", *engine_ids()):
-        raise UnknownIdError("engines", ref, ("auto", *engine_ids()))
-
-
-def _known_format(ref: str) -> None:
-    load_format(ref)
-
-
-def _known_grid(ref: str) -> None:
-    load_grid(ref)
-
-
-_CATALOGUED: dict[str, Callable[[str], None]] = {
-    "model": _known_model,
-    "hw": _known_hardware,
-    "host": _known_host,
-    "w": _known_format,
-    "a": _known_format,
-    "kv": _known_format,
-    "engine": _known_engine,
-    "grid": _known_grid,
-}
+_COUNT = "n"
+"""Read after the hardware, which may count its devices itself."""
 _OPEN = frozenset(key for key, name in _FIELDS.items() if Scenario.model_fields[name].default is None)
 """Keys whose value may be left to the program."""
 _WORDS: dict[str, str] = {"batch": "most", "pd": "shared"}
@@ -189,6 +145,29 @@ def to_query(scenario: Scenario) -> str:
     return "?" + urlencode(encode(scenario) or {"v": VERSION}, safe="/:,@")
 
 
+def holdable(scenario: Scenario) -> Scenario:
+    """The same question as `portable` has it, if a link can hold it.
+
+    Raises
+    ------
+    RooflineError
+        It names something unknown, or a file that cannot be carried.
+    """
+    load_model(scenario.model)
+    load_box(scenario.hardware)
+    found = portable(scenario)
+    query = encode(found)
+    for key, text in query.items():
+        if key in _FIELDS:
+            _values(key, text, found.hardware)
+    n_characters = _length(query)
+    if n_characters > MAX_CHARACTERS:
+        raise LinkError(
+            tr("This scenario takes a link of {n:,} characters; the longest is {most:,}.", n=n_characters, most=MAX_CHARACTERS)
+        )
+    return found
+
+
 def portable(scenario: Scenario) -> Scenario:
     """The same question with a model file or device file carried inside, so that its link works elsewhere.
 
@@ -217,7 +196,7 @@ def _portable_device(ref: str) -> str:
 
 def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
     """The scenario a link holds, and what in it could not be read; what it does not say is as in another."""
-    if sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS:
+    if _length(query) > MAX_CHARACTERS:
         return Decoded(base, (tr("The link is longer than {n:,} characters: the default page is shown.", n=MAX_CHARACTERS),))
     problems: list[str] = []
     left = tr("Left at its default.") if base is DEFAULT else tr("Left as in A.")
@@ -232,18 +211,26 @@ def decode(query: Mapping[str, str], base: Scenario = DEFAULT) -> Decoded:
             )
         )
     values: dict[str, object] = {}
-    for key, text in query.items():
+    for key, text in sorted(query.items(), key=lambda pair: pair[0] == _COUNT):
         if key == "v" or key in VIEW_KEYS or key.startswith(FLEET_PREFIX) or of_page(key):
             continue
         if key not in _FIELDS:
             problems.append(_no_part(key))
             continue
         try:
-            values.update(_values(key, text))
+            values.update(_values(key, text, query.get("hw", "") if "hardware" in values else base.hardware))
         except (ValidationError, RooflineError) as error:
             reason = validation_sentence(error) if isinstance(error, ValidationError) else str(error)
-            problems.append(f"{_unread(key, text, reason)} {left}")
+            counted_by_hardware = key == _COUNT and "devices" in values
+            problems.append(
+                f"{_unread(key, text, reason)} {tr('The count of the hardware stands.') if counted_by_hardware else left}"
+            )
     return _checked(values, problems, base)
+
+
+def _length(query: Mapping[str, str]) -> int:
+    """Characters of a query as people read it."""
+    return sum(len(key) + len(text) + 2 for key, text in query.items())
 
 
 def _of_this_version(query: Mapping[str, str]) -> Mapping[str, str]:
@@ -290,7 +277,7 @@ def decode_fleet(query: Mapping[str, str]) -> DecodedFleet:
         problems.append(tr("A fleet finds its request rate from its users: the rate is left out."))
     keys = {FLEET_PREFIX + key: field for key, field in _FLEET_FIELDS.items()}
     problems += [_no_part(k) for k in query if k.startswith(FLEET_PREFIX) and k not in keys]
-    too_long = sum(len(k) + len(v) + 2 for k, v in query.items()) > MAX_CHARACTERS
+    too_long = _length(query) > MAX_CHARACTERS
     for key, field in keys.items():
         if key not in query or too_long:
             continue
@@ -317,9 +304,9 @@ def checked_fleet(values: Mapping[str, object]) -> FleetScenario:
     """
     found = FleetScenario(**values)
     if found.small_model is not None:
-        _known_model(found.small_model)
+        known_model(found.small_model)
     for hardware in (*(other.hardware for other in found.mix), *filter(None, [found.small_hardware])):
-        _known_hardware(counted(hardware)[1])
+        known_hardware(counted(hardware)[1])
     return found
 
 
@@ -335,6 +322,17 @@ def from_query(text: str) -> Decoded:
     LinkError
         The text holds no query at all.
     """
+    return decode(pairs(text))
+
+
+def pairs(text: str) -> dict[str, str]:
+    """The keys and values of a query string, or of a whole address that holds one.
+
+    Raises
+    ------
+    LinkError
+        The text holds no query at all.
+    """
     if "?" not in text and "=" not in text:
         raise LinkError(
             tr(
@@ -343,8 +341,7 @@ def from_query(text: str) -> Decoded:
             )
         )
     query = text.partition("#")[0] if "://" in text else text
-    pairs = parse_qsl(query.partition("?")[2] if "?" in query else query, keep_blank_values=True)
-    return decode(dict(pairs))
+    return dict(parse_qsl(query.partition("?")[2] if "?" in query else query, keep_blank_values=True))
 
 
 def _checked(values: dict[str, object], problems: list[str], base: Scenario) -> Decoded:
@@ -367,20 +364,21 @@ def _written(key: str, value: object) -> str:
         return _WORDS.get(key, _AUTO)
     if isinstance(value, bool):
         return "1" if value else "0"
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return repr(value + 0.0).removesuffix(".0") if isinstance(value, float) else str(value)  # adding zero takes the sign off it
 
 
-def _values(key: str, text: str) -> dict[str, object]:
-    """Fields that one value of a link sets, validated alone; hardware may carry a count of devices."""
+def _values(key: str, text: str, hardware: str) -> dict[str, object]:
+    """Fields that one value of a link sets, validated alone; a count of devices beside the hardware, which may hold one too."""
     name = _FIELDS[key]
     if text == _WORDS.get(key, _AUTO) and key in _OPEN:
         return {name: None}
-    checked = Scenario.model_validate({"model": "x", "hardware": "x", name: text})
-    if key in _CATALOGUED:
-        _CATALOGUED[key](getattr(checked, name))
+    checked = Scenario.model_validate({"model": "x", "hardware": hardware if key == _COUNT else "x", name: text})
+    if key in NAMES:
+        NAMES[key](getattr(checked, name))
     if checked.speculative is not None and checked.speculative.draft not in (MODULE, LOOKUP):
         draft_model(checked.speculative.draft)
-    return {field: getattr(checked, field) for field in checked.model_fields_set if field == name or field == "devices"}
+    given = {name, "devices"} if key == "hw" else {name}
+    return {field: getattr(checked, field) for field in checked.model_fields_set & given}
 
 
 def _shown(text: str) -> str:

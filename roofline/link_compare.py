@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from roofline.errors import LinkError
 from roofline.language import tr
-from roofline.link import COMPARED, MAX_CHARACTERS, VERSION, decode, encode, from_query
+from roofline.link import COMPARED, MAX_CHARACTERS, VERSION, decode, encode, pairs
 from roofline.specs.scenario import Scenario
 
 FIRST = "a"
@@ -66,8 +66,8 @@ def many_from_links(links: Sequence[str]) -> tuple[dict[str, Scenario], tuple[st
     found: list[Scenario] = []
     problems: list[str] = []
     for text in links:
-        decoded = from_query(text)
-        query = dict(parse_qsl(text.partition("#")[0].partition("?")[2] or text, keep_blank_values=True))
+        query = pairs(text)
+        decoded = decode(query)
         others = decode_others(query, decoded.scenario)
         found += [decoded.scenario, *others.scenarios.values()]
         problems += [*decoded.problems, *others.problems]

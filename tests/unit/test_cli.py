@@ -165,3 +165,15 @@ def test_a_model_too_large_for_a_link_says_so(tmp_path: Path) -> None:
     answer = ask("estimate", "--model", str(file), "--hardware", "h100-sxm", "--batch", "2")
     assert answer["link"] is None
     assert any("characters" in reason for reason in answer["reasons"])
+
+
+def test_a_link_is_answered_with_all_it_holds() -> None:
+    one = ask("link", "?model=llama-3.1-8b&batch=8")
+    both = ask("link", "?model=llama-3.1-8b&batch=8&b.hw=h200-sxm&c.batch=3&f.users=1000000")
+    assert both["scenario"] == one["scenario"]
+    assert (both["compared"]["b"]["hardware"], both["compared"]["c"]["batch"]) == ("h200-sxm", 3)
+    assert both["fleet"]["weekly_users"] == 1_000_000
+    assert ask("link", both["link"])["compared"] == both["compared"]
+    assert ask("link", both["link"])["fleet"] == both["fleet"]
+    told = ask("link", "?b.n=x&f.users=many")["problems"]
+    assert [problem.partition("=")[0] for problem in told] == ["B: n", "f.users"]

@@ -12,7 +12,7 @@ import pytest
 from roofline import Scenario, evaluate, link
 from roofline.adapters.inline import pack
 from roofline.answers.presets import PRESETS
-from roofline.errors import CatalogError, LinkError, RooflineError
+from roofline.errors import CatalogError, InputError, LinkError, RooflineError
 from roofline.scenario_file import read_scenario
 
 
@@ -169,3 +169,66 @@ def test_a_link_cannot_hold_the_server_up() -> None:
         with contextlib.suppress(RooflineError):
             evaluate(scenario)
     assert time.perf_counter() - start < 5.0
+
+
+@pytest.mark.parametrize(
+    ("hardware", "count", "stands"), [("rtx3090+rtx4090", "16", 2), ("8xh100-sxm", "16", 8), ("2xrtx3090 + rtx4090", "2", 3)]
+)
+def test_two_counts_of_devices_are_told_in_any_order(hardware: str, count: str, stands: int) -> None:
+    with pytest.raises(InputError, match="give one of them") as told:
+        Scenario(model="llama-3.1-8b", hardware=hardware, devices=int(count))
+    for query in ({"hw": hardware, "n": count}, {"n": count, "hw": hardware}):
+        decoded = link.decode(query)
+        assert decoded.scenario.devices == stands
+        assert str(told.value) in decoded.problems[0]
+        assert link.from_query(link.to_query(decoded.scenario)) == link.Decoded(decoded.scenario, ())
+
+
+def test_a_count_that_agrees_or_stands_alone_is_taken() -> None:
+    for query in ({"hw": "8xh100-sxm", "n": "8"}, {"n": "8", "hw": "8xh100-sxm"}, {"hw": "8xh100-sxm"}, {"n": "8"}):
+        assert link.decode(query) == link.Decoded(link.DEFAULT.model_copy(update={"devices": 8}), ())
+    box = Scenario(model="llama-3.1-8b", hardware="rtx3090+rtx4090")
+    assert "give one of them" in link.decode({"n": "16"}, box).problems[0]
+
+
+@pytest.mark.parametrize("name", ["usd_per_device_hour", "prefix_hit", "batching_window_s"])
+def test_a_zero_has_no_sign_in_a_link(name: str) -> None:
+    written = link.encode(link.DEFAULT.model_copy(update={name: -0.0}), link.DEFAULT.model_copy(update={name: 0.5}))
+    assert "0" in written.values()
+    assert not any(text.startswith("-") for text in written.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "model: nosuch",
+        "model: yes",
+        "hardware: nosuch",
+        "host: nosuch",
+        "engine: nosuch",
+        "grid: nosuch",
+        "weights: q9_9",
+        "model: .",
+    ],
+)
+def test_a_scenario_file_that_no_link_can_hold_is_refused(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    fields = {"model": "model: llama-3.1-8b", "hardware": "hardware: rtx4090", **{line.partition(":")[0]: line}}
+    file.write_text("\n".join(fields.values()))
+    with pytest.raises(RooflineError):
+        link.holdable(read_scenario(file))
+
+
+def test_a_scenario_file_that_names_files_becomes_a_link_that_works_elsewhere(tmp_path: Path) -> None:
+    shape = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8, "vocab_size": 1000, "num_hidden_layers": 4}
+    (tmp_path / "config.json").write_text(json.dumps({**shape, "intermediate_size": 1024}))
+    scenario = link.holdable(Scenario(model=str(tmp_path), hardware="rtx4090", batch=1))
+    decoded = link.from_query(link.to_query(scenario))
+    assert decoded.problems == ()
+    (tmp_path / "config.json").unlink()
+    assert evaluate(decoded.scenario).memory.fits
+    (tmp_path / "config.json").write_text(
+        json.dumps({**shape, "intermediate_size": 1024, "layer_types": [*map(str, range(3000))]})
+    )
+    with pytest.raises(RooflineError):
+        link.holdable(Scenario(model=str(tmp_path), hardware="rtx4090", batch=1))

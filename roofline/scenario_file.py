@@ -24,7 +24,7 @@ def read_scenario(path: Path) -> Scenario:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise LinkError(f"{path.name} is larger than {MAX_FILE_BYTES:,} bytes: a scenario file holds a handful of fields.")
-        values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+        values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise LinkError(f"{path} cannot be read: {error.strerror}.") from None
     except (YAMLError, ValueError, LookupError, RecursionError):

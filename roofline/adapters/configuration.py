@@ -16,6 +16,7 @@ from roofline.adapters.families import Family, family
 from roofline.adapters.feeds import feed_forward_blocks, is_parallel, layer_norms
 from roofline.adapters.fields import MAX_LAYERS, Fields, merged, shown
 from roofline.adapters.mixers import mixer_blocks
+from roofline.adapters.plain import plain_format, plain_tensors, with_plain
 from roofline.adapters.quantization import main_format, stored_scheme, with_formats
 from roofline.adapters.stack import layer_count
 from roofline.adapters.towers import tower_tensors
@@ -91,6 +92,9 @@ def _model(config: Mapping[str, object], id: str, source: str) -> ModelSpec:
     ends += _towers(config, fields)
     if scheme is not None:
         ends = [t.model_copy(update={"stored_as": scheme.format_of(None, t)}) for t in ends]
+    plain = plain_format(config, decoder, fields, quantised=scheme is not None)
+    if plain is not None:
+        groups, ends = with_plain(groups, plain), plain_tensors(ends, plain)
     streams = fields.optional("hc_mult")
     hidden = fields.size("hidden_size")
     if not chosen.known:

@@ -28,9 +28,9 @@ def has_head(config: Mapping[str, object]) -> bool:
 
 def is_tied(config: Mapping[str, object], fields: Fields, habits: Habits) -> bool:
     """Whether one matrix is input table and output head: top level first, then the decoder, then the class."""
-    for stated in (config.get("tie_word_embeddings"), fields.raw("tie_word_embeddings")):
-        if isinstance(stated, bool):
-            return stated
+    for place in (Fields(config, {}, ""), fields):
+        if place.raw("tie_word_embeddings") is not None:
+            return place.flag("tie_word_embeddings")
     fields.assume("tie_word_embeddings", tr(_SILENT_TIED if habits.tied else _SILENT_UNTIED))
     return habits.tied
 

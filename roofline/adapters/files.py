@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from roofline.adapters.configuration import model_from_configuration
+from roofline.adapters.fields import shown
 from roofline.adapters.safetensors_file import INDEX_NAME, SINGLE_NAME, stored_files, with_stored_files
 from roofline.errors import ConfigurationError, InputError
 from roofline.language import tr
@@ -14,6 +15,9 @@ from roofline.units import MEBI
 
 MAX_FILE_BYTES = int(5 * MEBI)
 """No published configuration comes near this."""
+
+_BYTE_ORDER_MARK = "\ufeff"
+"""What some editors put before a text."""
 
 CONFIGURATION_NAME = "config.json"
 QUANTIZATION_NAME = "hf_quant_config.json"
@@ -93,9 +97,26 @@ def parse_json(text: str, name: str = "the text") -> dict[str, object]:
             tr("{name} is larger than {most} MiB, which no configuration is.", name=name, most=MAX_FILE_BYTES // int(MEBI))
         )
     try:
-        value = json.loads(text)
+        value = json.loads(text.removeprefix(_BYTE_ORDER_MARK), object_pairs_hook=_table)
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(tr("{name} is not JSON: {reason}.", name=name, reason=str(error)[:120])) from error
     if not isinstance(value, dict):
         raise ConfigurationError(tr("{name} holds a {kind}, not a table of fields.", name=name, kind=type(value).__name__))
     return value
+
+
+def _table(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A table of JSON, whose names may come twice only with one value."""
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        if name in found and found[name] != value:
+            raise ConfigurationError(
+                tr(
+                    "{name} is given twice, as {one} and as {other}: leave one.",
+                    name=shown(name),
+                    one=shown(found[name]),
+                    other=shown(value),
+                )
+            )
+        found[name] = value
+    return found

@@ -210,20 +210,21 @@ def _integer(bits: int, group: int, *, symmetric: bool, activations: bool = Fals
 
 
 def _signed(fields: Fields, name: str, fallback: int) -> int:
-    """A whole number that may be -1."""
-    value = fields.raw(name)
-    return -1 if value == -1 else fields.count(name, fallback)
+    """A whole number that may be -1, and 0 only where that is what absence means."""
+    if fields.raw(name) == -1:
+        return -1
+    return fields.size(name, fallback) if fallback else fields.count(name)
 
 
 def _awq(fields: Fields) -> Scheme:
     symmetric = not fields.flag("zero_point", True)
-    name = _integer(fields.count("bits", 4), _signed(fields, "group_size", 128), symmetric=symmetric)
+    name = _integer(fields.size("bits", 4), _signed(fields, "group_size", 128), symmetric=symmetric)
     return Scheme(name, _ignored(fields, "modules_to_not_convert"))
 
 
 def _gptq(fields: Fields) -> Scheme:
     """GPTQ stores zero points whether or not its quantisation is symmetric."""
-    name = _integer(fields.count("bits", 4), _signed(fields, "group_size", 128), symmetric=False)
+    name = _integer(fields.size("bits", 4), _signed(fields, "group_size", 128), symmetric=False)
     dynamic = fields.table("dynamic") or {}
     skipped = [f"re:{key[2:]}" for key in dynamic if isinstance(key, str) and key.startswith("-:")]
     return Scheme(name, ModulePatterns(skipped), head=fields.flag("lm_head"))
@@ -243,7 +244,7 @@ def _mxfp4(fields: Fields) -> Scheme:
 
 def _weights_format(weights: Fields, layout: str, *, activations: bool) -> str:
     """Format of one compressed-tensors group of weights."""
-    bits, kind = weights.count("num_bits", 8), weights.text("type", "int")
+    bits, kind = weights.size("num_bits", 8), weights.text("type", "int")
     group, strategy = _signed(weights, "group_size", 0), weights.text("strategy")
     if "nvfp4" in layout:
         return "nvfp4"

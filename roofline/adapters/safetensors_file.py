@@ -161,7 +161,7 @@ def _json_file(path: Path) -> dict[str, object]:
 
 def _table(data: bytes, name: str) -> dict[str, object]:
     try:
-        value = json.loads(data.decode("utf-8"))
+        value = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(tr("{name} is not JSON: {reason}.", name=name, reason=str(error)[:120])) from error
     if not isinstance(value, dict):

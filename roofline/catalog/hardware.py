@@ -280,7 +280,7 @@ def _file_text(path: Path) -> str:
     """What a device file holds, of bounded size."""
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8")
+            text = file.read(MAX_FILE_BYTES + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or tr("it is not UTF-8 text")
         raise CatalogError(tr("{file} cannot be read: {reason}.", file=path.name[-60:], reason=reason)) from error

@@ -43,7 +43,7 @@ def _uploaded() -> None:
         return
     try:
         with told_in(state.language()):  # callbacks run before a language is chosen
-            ref = packed_device(file.getvalue().decode("utf-8"), tr("the file"))
+            ref = packed_device(file.getvalue().decode("utf-8-sig"), tr("the file"))
     except UnicodeDecodeError:
         st.session_state[_PROBLEM] = _NOT_TEXT
     except RooflineError as error:

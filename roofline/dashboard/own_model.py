@@ -121,7 +121,7 @@ def _uploaded() -> None:
     if file is None:
         return
     try:
-        st.session_state[_TEXT] = file.getvalue().decode("utf-8")
+        st.session_state[_TEXT] = file.getvalue().decode("utf-8-sig")
     except UnicodeDecodeError:
         st.session_state[_UPLOAD_PROBLEM] = _NO_TEXT
 

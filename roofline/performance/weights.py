@@ -36,7 +36,7 @@ def tensor_bits(model: ModelSpec, group: LayerGroup | None, tensor: Tensor, weig
     convolutions in 16 bit; llama.cpp's mixes have a rule per role.
     """
     if tensor.part == "vision_audio":
-        return max(WIDE_BITS, _wide_bits(weights))
+        return max(WIDE_BITS, _wide_bits(weights or tensor.stored_as))
     chosen = model.stored_format if weights is None else load_format(weights).id
     if weights is None or chosen == model.stored_format:
         return WIDE_BITS if tensor.stored_as is None else _matrix_bits(load_format(tensor.stored_as), tensor)

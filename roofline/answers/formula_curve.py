@@ -40,6 +40,7 @@ def formula_curve(formula: Formula, values: Mapping[str, float], name: str) -> F
     if parameter is None:
         takes = ", ".join(p.name for p in formula.parameters)
         raise InputError(tr("{formula} has no input {given!r}; it takes {names}.", formula=formula.name, given=name, names=takes))
+    formula.check(values)
     at = float(values[name])
     if at <= 0:
         raise InputError(

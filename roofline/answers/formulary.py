@@ -27,6 +27,8 @@ _UNITS = {
     "flops": "FLOP", "flop": "FLOP", "bytes": "byte", "byte": "byte", "bits": "bit", "s": "s", "h": "h", "years": "year",
     "w": "W", "j": "J", "kwh": "kWh", "usd": "USD", "g": "g", "frac": SHARE,
 }  # fmt: skip
+_SIGNED = ("_offset_h", "_margin_ratio")
+"""Ends of names of what may lie below zero; all else is an amount. See docs/nomenclature.md."""
 _COUNTED = {"tokens", "experts", "sequences"}
 _EACH = {"token", "expert", "sequence", "parameter", "weight", "element", "layer", "step"}
 
@@ -40,6 +42,19 @@ class Parameter:
     """Empty for a pure number."""
     example: float | None
     """Its value in the formula's own example."""
+
+    def check(self, value: float) -> None:
+        """Refuse what its name rules out: an amount below zero, a share above one.
+
+        Raises
+        ------
+        InputError
+            The value cannot be.
+        """
+        if self.unit == SHARE and not 0.0 <= value <= 1.0:
+            raise InputError(tr("{input} is {value:g}; a share lies between 0 and 1.", input=self.name, value=value))
+        if value < 0.0 and not self.name.endswith(_SIGNED):
+            raise InputError(tr("{input} is {value:g}; it cannot lie below 0.", input=self.name, value=value))
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,22 @@ class Formula:
         Raises
         ------
         InputError
-            A parameter is missing, unknown, or the formula has no finite value there.
+            A parameter is missing, unknown or impossible, or the formula has no finite value there.
+        """
+        self.check(values)
+        with np.errstate(all="ignore"):
+            found = float(np.asarray(self.function(**{name: np.float64(value) for name, value in values.items()})))
+        if not math.isfinite(found):
+            raise InputError(tr("{formula} has no finite value for these inputs.", formula=self.name))
+        return found
+
+    def check(self, values: Mapping[str, float]) -> None:
+        """Refuse inputs that are missing, unknown or impossible.
+
+        Raises
+        ------
+        InputError
+            Inputs are not one possible number per parameter.
         """
         names = [parameter.name for parameter in self.parameters]
         for given in values:
@@ -79,11 +109,8 @@ class Formula:
             raise InputError(tr("{formula} needs {names} as well.", formula=self.name, names=", ".join(missing)))
         if not all(math.isfinite(values[name]) for name in names):
             raise InputError(tr("{formula} takes finite numbers.", formula=self.name))
-        with np.errstate(all="ignore"):
-            found = float(np.asarray(self.function(**{name: np.float64(values[name]) for name in names})))
-        if not math.isfinite(found):
-            raise InputError(tr("{formula} has no finite value for these inputs.", formula=self.name))
-        return found
+        for parameter in self.parameters:
+            parameter.check(values[parameter.name])
 
 
 def _no_input(formula: str, given: str, names: Sequence[str]) -> str:
@@ -146,7 +173,7 @@ def _example_values(example: str) -> dict[str, float]:
     """Numbers that an example hands over by name, the first of each name; the text is read, never run."""
     code = "".join(part.source for part in doctest.DocTestParser().get_examples(example))
     found: dict[str, float] = {}
-    for name, node in _named(ast.parse(code)):
+    for name, node in sorted(_named(ast.parse(code)), key=lambda pair: (pair[1].lineno, pair[1].col_offset)):
         number = _number(node)
         if number is not None:
             found.setdefault(name, number)

@@ -35,9 +35,9 @@ def test_counts_stay_whole_and_shares_stay_below_one() -> None:
     assert curve("fewest_servers", "wait_frac").inputs.max() == 1.0
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0])
-def test_a_curve_needs_a_value_above_zero(value) -> None:
-    with pytest.raises(InputError, match="above zero"):
+@pytest.mark.parametrize(("value", "told"), [(0.0, "above zero"), (-1.0, "below 0")])
+def test_a_curve_needs_a_value_above_zero(value, told) -> None:
+    with pytest.raises(InputError, match=told):
         curve("lower_bound_s", "work_flops", work_flops=value)
 
 

@@ -84,3 +84,22 @@ def test_values_are_numbers_and_nothing_else(text):
     found = run("erlang_c_frac", text, "offered_load=1")
     assert found.exit_code == 2
     assert len(found.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", sorted(formulary()))
+def test_no_formula_takes_an_amount_below_nothing_or_a_share_above_one(name):
+    formula = load_formula(name)
+    for parameter in formula.parameters:
+        assert not parameter.name.endswith(("_offset_h", "_margin_ratio")), "signed: say here what it may be"
+        wrong = [-1.0, -1e-9, *([1.0001, 32.0] if parameter.name.endswith("_frac") else [])]
+        for value in wrong:
+            with pytest.raises(InputError, match=f"{parameter.name} is "):
+                formula.value({**formula.example, parameter.name: value})
+
+
+def test_an_impossible_input_is_one_sentence_and_status_2():
+    found = run(
+        "kv_cache_bytes_per_token", "n_layers=-32", "n_kv_heads=8", "key_size=128", "value_size=128", "bytes_per_element=2"
+    )
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "n_layers is -32; it cannot lie below 0." in found.stderr

@@ -55,7 +55,9 @@ def with_pools(report: Report, scenario: Scenario, found: Resolved, split: Pools
 
 
 def _memory(memory: Memory, split: Pools) -> Memory:
-    """Fewest devices of the whole system, where those that decode are too few."""
+    """Fewest devices of the whole system, where those that decode are too few; no sequence without a prompt."""
+    if not split.prefill.fits:
+        memory = replace(memory, max_batch=0)
     if split.decode.fits[0]:
         return replace(memory, min_devices=None, fitting_weights=None, fitting_pair=None)
     if memory.min_devices is None:
@@ -64,6 +66,8 @@ def _memory(memory: Memory, split: Pools) -> Memory:
 
 
 def _decode_why(split: Pools, scenario: Scenario) -> str:
+    if not _holds(split):
+        return tr("Decodes on {n} of {devices} devices.", n=split.n_decode, devices=scenario.devices)
     rate, plans = significant(split.decode_requests_per_s), split.decode.n_candidates
     if plans > 1:
         return tr(
@@ -81,10 +85,17 @@ def _decode_why(split: Pools, scenario: Scenario) -> str:
     )
 
 
+def _holds(split: Pools) -> bool:
+    """Whether both pools hold their part: without one there is no rate of the other."""
+    return split.prefill.fits and bool(split.decode.fits[0])
+
+
 def _prefill_why(split: Pools) -> str:
     pool = split.prefill
     if not pool.fits:
         return tr("No plan of {n} devices holds the weights and one prompt.", n=pool.n_devices)
+    if not _holds(split):
+        return tr("{n} devices prefill.", n=pool.n_devices)
     return tr(
         "{n} devices prefill, {share}: up to {rate} requests/s, soonest first token of {plans} plans.",
         n=pool.n_devices,

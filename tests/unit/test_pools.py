@@ -147,3 +147,16 @@ def test_the_band_of_a_users_speed_is_in_order(load: dict) -> None:
     low, mean, high = (t.tokens_per_s_per_user for t in (report.expected_low, report.expected, report.expected_high))
     assert low < mean < high
     assert mean == pytest.approx(1 / report.expected.tpot_s)
+
+
+@pytest.mark.parametrize(
+    ("devices", "prefill", "holder"), [(40, 1, "decode"), (3, 2, "prefill"), (2, 1, "neither")], ids=["prefill", "decode", "both"]
+)
+def test_a_pool_that_does_not_hold_its_part_leaves_no_rate_and_no_sequence(devices: int, prefill: int, holder: str) -> None:
+    report = ask(devices=devices, prefill_devices=prefill)
+    assert (report.memory.fits, report.memory.max_batch) == (False, 0)
+    assert all(np.isnan(getattr(report.expected, name)) for name in ("requests_per_s", "tpot_s", "ttft_s", "output_tokens_per_s"))
+    assert report.prefill_plan is not None
+    told = (report.plan.why, report.prefill_plan.why, *report.reasons, report.sentence)
+    assert not any("requests/s" in text for text in told)
+    assert any("do not hold" in text for text in report.reasons) == (holder != "prefill")

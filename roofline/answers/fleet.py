@@ -21,7 +21,16 @@ from roofline.catalog.models import load_model
 from roofline.language import cached, later, tr
 from roofline.specs.fleet import FleetScenario
 from roofline.specs.scenario import Scenario
-from roofline.units import HOURS_PER_DAY, HOURS_PER_YEAR, KILO, MONTHS_PER_YEAR, PER_MILLION, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from roofline.units import (
+    HOURS_PER_DAY,
+    HOURS_PER_YEAR,
+    KILO,
+    MONTHS_PER_YEAR,
+    PER_MILLION,
+    SECONDS_PER_DAY,
+    SECONDS_PER_HOUR,
+    with_prefix,
+)
 
 _HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
 
@@ -86,7 +95,7 @@ def _carried_at(replica: Scenario, speed: float) -> Carried:
 
 
 def _sites(asked: FleetScenario, found: Assumed, pools: Sequence[Pool]) -> tuple[Site, ...]:
-    held = {pool.name: capacity(pool.replica, pool.carried, found) for pool in pools}
+    held = {pool.name: capacity(pool.replica, pool.carried, found, is_own_rack=asked.rack_kw is not None) for pool in pools}
     return tuple(
         site(region, pool.name, held[pool.name], pool.calls_per_s * region.share * daily_shape(found.peak.value, region), found)
         for pool in pools
@@ -213,7 +222,7 @@ def _report(
         devices_if_pooled=_if_pooled(asked, found, pools) if sites else None,
         racks=None if racks is None else ceil(racks),
         provisioned_power_w=totals.rated_w,
-        users_within_power=_users_within(asked, found, totals.rated_w),
+        users_within_power=_users_within(asked, found, sites, totals.rated_w),
         mean_power_w=totals.mean_w,
         idle_device_hours_per_day=totals.idle_device_h,
         usd_per_hour=totals.usd_per_h,
@@ -229,14 +238,14 @@ def _report(
         steps=(),
         swings=tuple(swing for swing in swings if isfinite(swing.width)),
         assumptions=assumption_lines(found),
-        reasons=_reasons(pools, sites),
+        reasons=(*_reasons(pools, sites), *_power_reasons(asked, sites)),
     )
     return replace(report, sentence=sentence(report), steps=chain(report, found, wanted))
 
 
-def _users_within(asked: FleetScenario, found: Assumed, provisioned_w: float | None) -> float | None:
-    """Weekly users that a power budget carries, in proportion."""
-    if asked.power_budget_w is None or not provisioned_w:
+def _users_within(asked: FleetScenario, found: Assumed, sites: Sequence[Site], provisioned_w: float | None) -> float | None:
+    """Weekly users that a power budget carries, in proportion; None where it does not feed one replica of each kind."""
+    if asked.power_budget_w is None or not provisioned_w or asked.power_budget_w < (_least_w(sites) or 0.0):
         return None
     return float(np.floor(found.weekly_users.value * asked.power_budget_w / provisioned_w))
 
@@ -251,4 +260,27 @@ def _reasons(pools: Sequence[Pool], sites: Sequence[Site]) -> tuple[str, ...]:
     late = [placed for placed in sites if not isfinite(placed.ttft_seen_after_failures_s)]
     words = later("{region}: with the spare replicas gone, {pool} no longer keeps up in the busiest minutes.")
     lines += [tr(words, region=s.region, pool=s.pool) for s in late]
+    return tuple(lines)
+
+
+def _least_w(sites: Sequence[Site]) -> float | None:
+    """Power to provide for one replica of each kind."""
+    held = {placed.pool: placed.capacity for placed in sites}.values()
+    return _sum([_times(c.rated_w, c.pue * c.scenario.devices) for c in held])
+
+
+def _power_reasons(asked: FleetScenario, sites: Sequence[Site]) -> tuple[str, ...]:
+    """Why a rack or a power budget of one's own feeds nothing."""
+    lines = []
+    for name, held in {placed.pool: placed.capacity for placed in sites}.items():
+        if held.devices_per_rack == 0 and held.rated_w is not None:
+            words = later("{pool}: no racks: {n} x {device} with its host takes {power}, and a rack feeds {rack}.")
+            power = with_prefix(held.rated_w * held.devices_per_system, "W")
+            rack = with_prefix((asked.rack_kw or 0.0) * KILO, "W")
+            device, n = held.scenario.hardware, held.devices_per_system
+            lines.append(tr(words, pool=name, n=n, device=device, power=power, rack=rack))
+    least, budget = _least_w(sites), asked.power_budget_w
+    if least is not None and budget is not None and budget < least:
+        words = later("No users within {budget}: one replica of each kind takes {power}, facility included.")
+        lines.append(tr(words, budget=with_prefix(budget, "W"), power=with_prefix(least, "W")))
     return tuple(lines)

@@ -48,7 +48,10 @@ class Capacity:
     rated_w: float | None
     pue: float
     grid_g_per_kwh: float | None
+    devices_per_system: int
+    """Bought and fed together."""
     devices_per_rack: int | None
+    """0 where a rack does not feed one system."""
     basis: str
 
 

@@ -43,8 +43,12 @@ def _powered(report: FleetReport) -> Iterator[str]:
     if power is not None:
         yield with_prefix(power, "W")
         if budget is not None and power > budget:
-            users = significant(report.users_within_power or 0.0)
-            yield tr("more than the {power} there are for {users} users", power=with_prefix(budget, "W"), users=users)
+            there = with_prefix(budget, "W")
+            if report.users_within_power is None:
+                yield tr("more than the {power} there are", power=there)
+            else:
+                users = significant(report.users_within_power)
+                yield tr("more than the {power} there are for {users} users", power=there, users=users)
 
 
 def _paid(report: FleetReport) -> Iterator[str]:

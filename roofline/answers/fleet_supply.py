@@ -102,8 +102,8 @@ def _carried(found: Rates, place: int, reason: str) -> Carried:
     return Carried(int(found.batch[place]), 1.0 / calls, bool(np.isfinite(calls)), reason)
 
 
-def capacity(replica: Scenario, found: Carried, wanted: Assumed) -> Capacity:
-    """Everything a site needs to know of its replicas."""
+def capacity(replica: Scenario, found: Carried, wanted: Assumed, *, is_own_rack: bool = False) -> Capacity:
+    """Everything a site needs to know of its replicas; a rack of one's own may feed no system at all."""
     report = evaluate(replica.model_copy(update={"batch": found.batch}))
     device = resolve(replica)
     price = device_price(replica, device.price)
@@ -111,6 +111,8 @@ def capacity(replica: Scenario, found: Carried, wanted: Assumed) -> Capacity:
     computed = replica.input_tokens * (1.0 - replica.prefix_hit)
     prompt_s = min(found.request_s, computed / float(report.expected.prefill_tokens_per_s))
     grid = load_grid(replica.grid)
+    system = systems().get(device.accelerator.id)
+    together = system.n_devices if system else 1
     rated = None if parts.power_w is None else parts.power_w.value + parts.host_w.value
     return Capacity(
         scenario=report.scenario,
@@ -126,7 +128,8 @@ def capacity(replica: Scenario, found: Carried, wanted: Assumed) -> Capacity:
         rated_w=rated,
         pue=parts.pue.value,
         grid_g_per_kwh=grid.carbon_g_per_kwh.value if grid.carbon_g_per_kwh else None,
-        devices_per_rack=None if rated is None else _per_rack(device.accelerator.id, rated, wanted.rack_kw.value * KILO),
+        devices_per_system=together,
+        devices_per_rack=None if rated is None else _fed(rated * together, wanted.rack_kw.value * KILO, is_own_rack) * together,
         basis=price.basis,
     )
 
@@ -139,11 +142,9 @@ def _working_w(report: Report, parts: Owned, prefill_share: float) -> float | No
     return prefill_share * prefill + (1.0 - prefill_share) * decode
 
 
-def _per_rack(device: str, rated_w: float, rack_w: float) -> int:
-    """Devices of the whole systems that a rack feeds, one system at least."""
-    system = systems().get(device)
-    together = system.n_devices if system else 1
-    return max(1, floor(rack_w / (rated_w * together))) * together
+def _fed(system_w: float, rack_w: float, is_own_rack: bool) -> int:
+    """Whole systems that a rack feeds; what exceeds the assumed rack has one made for it."""
+    return max(0 if is_own_rack else 1, floor(rack_w / system_w))
 
 
 def replicas_needed(peak_calls_per_s: float, request_s: float, found: Assumed) -> int:
@@ -173,7 +174,7 @@ def site(region: Region, pool: str, held: Capacity, calls_per_s: NDArray[np.floa
         peak_calls_per_s=peak,
         replicas=replicas,
         devices=devices,
-        racks=None if held.devices_per_rack is None else ceil(devices / held.devices_per_rack),
+        racks=None if not held.devices_per_rack else ceil(devices / held.devices_per_rack),
         busy_frac=float(busy.mean()),
         night_idle_frac=1.0 - float(busy.min()),
         waits_frac=waits,

@@ -190,3 +190,23 @@ def test_large_numbers_are_told_one_way(users: int) -> None:
     """1.06 billion, not 1,060 million: a named power of a thousand stands after less than a thousand of it."""
     answer = fleet(FleetScenario(weekly_users=users, replica=Scenario(model="gpt-oss-120b", hardware="h100-sxm", batch=8)))
     assert not re.findall(r"\d,\d{3} (?:thousand|million|billion)", answer.sentence)
+
+
+@pytest.mark.parametrize("rack_kw", [0.001, 10.0])
+def test_a_rack_of_ones_own_that_feeds_no_system_holds_none(rack_kw: float) -> None:
+    """A DGX H100 takes 10.2 kW."""
+    found = fleet(ask(rack_kw=rack_kw))
+    assert found.racks is None
+    assert all(site.racks is None for site in found.sites)
+    assert any("10.2 kW" in reason and "no racks" in reason for reason in found.reasons)
+    assert not any("no racks" in reason for reason in fleet(ask(rack_kw=10.3)).reasons)
+
+
+def test_power_that_feeds_no_replica_carries_nobody() -> None:
+    report = fleet(ask())
+    one = report.provisioned_power_w / report.replicas
+    for budget, feeds in ((1.0, False), (0.99 * one, False), (1.01 * one, True)):
+        found = fleet(ask(power_budget_w=budget))
+        assert (found.users_within_power is not None) == feeds
+        assert any("No users within" in reason for reason in found.reasons) != feeds
+        assert ("there are for" in found.sentence) == feeds

@@ -94,10 +94,10 @@ def estimate_text(answer: Json) -> str:
         ("per million output tokens", _usd(cost["usd_per_million_output_tokens"])),
         ("per million input tokens", _usd(cost["usd_per_million_input_tokens"])),
         *_cached_price(cost),
-        ("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}"),
+        ("price of a device", _device_price(cost)),
         (
             "memory of a device",
-            f"{used} of {usable}; at most {memory['max_batch']:,} sequences",
+            f"{used} of {usable}; at most {memory['max_batch']:,} sequence{'' if memory['max_batch'] == 1 else 's'}",
         ),
         *_tiers(memory["tiers"]),
         ("", answer["sentence"]),
@@ -153,13 +153,18 @@ def _usd(value: float | None) -> str:
     return _MISSING if value is None else f"{significant(value)} USD"
 
 
+def _device_price(cost: Json) -> str:
+    price, basis = cost["usd_per_device_hour"], cost["basis"]
+    return f"{_MISSING}: {basis}" if price is None else f"{_usd(price)}/h: {basis}"
+
+
 _SHOWN_SWINGS = 8
 
 
 def cost_text(answer: Json) -> str:
     """What tokens cost, reserved and used, with parts, years and what moves it."""
     cost = answer["cost"]
-    rows = [("price of a device", f"{_usd(cost['usd_per_device_hour'])}/h: {cost['basis']}")]
+    rows = [("price of a device", _device_price(cost))]
     parts = cost["usd_per_device_hour_parts"] or {}
     rows += [(f"  {name.removesuffix('_usd_per_h')}", f"{_usd(value)}/h") for name, value in parts.items()]
     for label in ("reserved", "used"):

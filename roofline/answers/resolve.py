@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from roofline.adapters.inline import is_inline
 from roofline.answers.boxes import box_of, box_price, engine_of, placed
 from roofline.answers.pricing import DevicePrice
-from roofline.catalog.boxes import box_id, load_box
+from roofline.catalog.boxes import box_devices, box_id, load_box
 from roofline.catalog.engines import load_engine
 from roofline.catalog.models import catalogue_model_id, load_model
 from roofline.catalog.own_constants import with_constants
@@ -21,7 +21,7 @@ from roofline.performance.structure import Structure
 from roofline.specs.engine import EngineProfile
 from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
-from roofline.specs.scenario import Scenario
+from roofline.specs.scenario import Scenario, is_mixed
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def resolved(scenario: Scenario, model: ModelSpec, accelerator: Accelerator) -> 
     """What a scenario comes to on a model and a device that are already loaded."""
     engine_id, notes = engine_of(scenario, accelerator)
     engine = load_engine(engine_id, accelerator)
-    formats = rates(scenario, model, accelerator, engine)
+    first = box_devices(scenario.hardware)[0][1] if is_mixed(scenario.hardware) else accelerator
+    formats = rates(scenario, model, first, engine)
     return Resolved(
         model=model,
         accelerator=accelerator,

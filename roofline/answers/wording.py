@@ -79,10 +79,15 @@ def sentence(
         takes=takes,
     )
     if sustained is not None:
-        held = tr(
-            "{batch:,.0f} sequences decode at once; the system keeps up with about {rate} requests/s.",
-            batch=batch,
-            rate=significant(sustained),
+        one = later("One sequence decodes at a time; the system keeps up with about {rate} requests/s.")
+        held = (
+            tr(one, rate=significant(sustained))
+            if round(batch) == 1
+            else tr(
+                "{batch:,.0f} sequences decode at once; the system keeps up with about {rate} requests/s.",
+                batch=batch,
+                rate=significant(sustained),
+            )
         )
         return f"{text} {held}"
     return f"{text} {_critical(batch, critical_tokens)}; {_doubling(step, doubled_step_s)}"

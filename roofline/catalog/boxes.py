@@ -42,10 +42,12 @@ def load_box(hardware: str) -> Accelerator:
             )
     n_devices = sum(count for count, _ in devices)
     watts = [count * device.tdp.base for count, device in devices if device.tdp is not None]
-    power = Fact(value=sum(watts) / n_devices, unit="W", source="derived", kind="derived", note="mean over the box")
+    power = None
+    if len(watts) == len(devices):
+        power = Fact(value=sum(watts) / n_devices, unit="W", source="derived", kind="derived", note="mean over the box")
     grade = max(device.grade for _, device in devices)
     ref = "+".join(f"{count}x{device.id}" for count, device in devices)
-    update = {"id": ref, "name": box_name(devices), "tdp": power if len(watts) == len(devices) else None, "grade": grade}
+    update = {"id": ref, "name": box_name(devices), "tdp": power, "grade": grade}
     return first.model_copy(update={**update, "prices": (), "aliases": ()})
 
 

@@ -108,7 +108,7 @@ class FleetScenario(Frozen):
             try:
                 super().__init__(**values)
             except ValidationError as error:
-                raise InputError(validation_sentence(error)) from None
+                raise InputError(validation_sentence(error, type(self).model_fields)) from None
 
     @model_validator(mode="after")
     def _adds_up(self) -> FleetScenario:

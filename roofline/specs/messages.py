@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from difflib import get_close_matches
+
 from pydantic import ValidationError
 
 from roofline.language import later, localised, tr
+from roofline.specs.base import printable
 
 _WANTED: dict[str, str] = {
     "int_parsing": later("a whole number"),
@@ -17,8 +21,6 @@ _WANTED: dict[str, str] = {
     "bool_parsing": later("yes or no (1 or 0)"),
     "bool_type": later("yes or no (1 or 0)"),
     "string_type": later("text"),
-    "missing": later("a value"),
-    "extra_forbidden": later("nothing by that name"),
 }
 _BOUNDS: dict[str, tuple[str, str]] = {
     "greater_than_equal": ("ge", later("{name} must be at least {bound}.")),
@@ -41,11 +43,25 @@ def _choices(expected: str) -> str:
     return tr("{choices} or {last}", choices=choices, last=last) if choices else last
 
 
-def validation_sentence(error: ValidationError) -> str:
-    """The first problem of a validation, as a sentence."""
-    first = error.errors()[0]
+def _no_field(name: str, fields: Collection[str]) -> str:
+    near = get_close_matches(name, fields, n=1)
+    if near:
+        return tr("{name} is not a field known here; nearest: {near}.", name=printable(name), near=near[0])
+    return tr("{name} is not a field known here.", name=printable(name))
+
+
+def validation_sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
+    """The first problem of a validation, as a sentence; of the fields there are, the nearest to one there is not.
+
+    What is missing comes last: it may be there under a name that is not known.
+    """
+    first = min(error.errors(), key=lambda problem: problem["type"] == "missing")
     name = ".".join(str(part) for part in first["loc"]) or tr("the input")
     kind, context = first["type"], first.get("ctx", {})
+    if kind == "missing":
+        return tr("{name} is missing.", name=name)
+    if kind == "extra_forbidden":
+        return _no_field(name, fields)
     if kind in _WANTED:
         return tr("{name} must be {wanted}.", name=name, wanted=tr(_WANTED[kind]))
     if kind in _BOUNDS:

@@ -20,4 +20,4 @@ class Question(Frozen):
             try:
                 super().__init__(**values)
             except ValidationError as error:
-                raise InputError(validation_sentence(error)) from None
+                raise InputError(validation_sentence(error, type(self).model_fields)) from None

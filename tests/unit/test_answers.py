@@ -13,6 +13,7 @@ from roofline.answers.presets import PRESETS
 from roofline.answers.serialise import plain, report_json
 from roofline.catalog.models import model_ids
 from roofline.errors import InputError, MissingFactError, UnknownIdError
+from roofline.texts import estimate_text
 
 ONE = Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=8, input_tokens=1000, output_tokens=200)
 
@@ -205,7 +206,7 @@ def test_a_load_that_does_not_fit_names_remedies_that_work() -> None:
 def test_python_gets_one_sentence_too() -> None:
     with pytest.raises(InputError, match="batch must be at least 1"):
         Scenario(model="llama-3.1-8b", hardware="h100-sxm", batch=-1)
-    with pytest.raises(InputError, match="nothing by that name"):
+    with pytest.raises(InputError, match="is not a field known here"):
         Scenario(model="llama-3.1-8b", hardware="h100-sxm", bach=1)
 
 
@@ -235,3 +236,34 @@ def test_fewer_bits_decode_one_stream_sooner_where_memory_binds(device):
     gain = at["bf16"].expected.tpot_s / at["int4_g128"].expected.tpot_s
     ideal = at["bf16"].limit.tpot_s / at["int4_g128"].limit.tpot_s
     assert 1.3 < gain <= ideal
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"hardware": "rtx4090"}, "model is missing."),
+        ({"model": "gpt2", "hardwear": "rtx4090"}, "hardwear is not a field known here; nearest: hardware."),
+        ({"model": "gpt2", "hardware": "rtx4090", "qqqq": 1}, "qqqq is not a field known here."),
+        ({"model": "gpt2", "hardware": "rtx4090", "batch": "many"}, "batch must be a whole number."),
+    ],
+)
+def test_a_field_that_is_missing_or_unknown_is_told_as_such(given: dict[str, object], sentence: str) -> None:
+    for make in (lambda: Scenario(**given), lambda: Scenario.model_validate(given)):
+        with pytest.raises(InputError, match=f"^{sentence}$"):
+            make()
+
+
+@pytest.mark.parametrize("box", ["4xgroq-lp30+4xtpu-8t", "groq-lp30+rtx4090", "rtx4090+tpu-8t", "rtx4090+maia200"])
+def test_a_box_names_the_device_whose_arithmetic_is_not_known(box: str) -> None:
+    lacking = next(ref for ref in ("groq-lp30", "tpu-8t", "maia200") if ref in box)
+    with pytest.raises(InputError, match=f"^{lacking} has no published 16- or 32-bit peak"):
+        evaluate(Scenario(model="llama-3.1-8b", hardware=box))
+
+
+def test_one_sequence_is_spoken_of_as_one_and_an_unknown_price_has_no_unit() -> None:
+    report = evaluate(Scenario(model="llama-3.1-8b", hardware="rtx5090dv2", request_rate=0.01))
+    assert "One sequence decodes at a time" in report.sentence
+    text = estimate_text({"link": None, **report_json(report)})
+    assert "n/a/h" not in text
+    assert "price of a device          n/a: no price is known" in text
+    assert "1 sequences" not in text

@@ -139,7 +139,7 @@ def test_a_fleet_that_cannot_be_says_why() -> None:
         ({"mix": "8xmi300x:0.7,8xh200-sxm:0.7"}, "more than 1"),
         ({"small_share": 0.3}, "small model's name"),
         ({"replica": REPLICA.model_copy(update={"batch": None, "request_rate": 3.0})}, "request rate"),
-        ({"people": 3}, "nothing by that name"),
+        ({"people": 3}, "people is not a field known here"),
     ],
 )
 def test_bad_fleets_get_one_sentence(given: dict[str, object], word: str) -> None:

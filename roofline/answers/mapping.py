@@ -36,29 +36,11 @@ _ENGINES = (
 )
 _SHARE_GPT = (220.0, 200.0)
 """Mean prompt and answer of the ShareGPT conversations, in tokens, where a row only says that they were used."""
-_BENCH_REQUESTS = {
-    ("128", "128"): 30_000,
-    ("128", "2048"): 3000,
-    ("128", "4096"): 1500,
-    ("500", "2000"): 3000,
-    ("1000", "1000"): 3000,
-    ("1000", "2000"): 1500,
-    ("2048", "128"): 3000,
-    ("2048", "2048"): 1500,
-    ("5000", "500"): 1500,
-    ("20000", "2000"): 1000,
-}
-"""Requests by prompt and output tokens in TensorRT-LLM's throughput tables: docs/source/performance/perf-overview.md, v1.0."""
-_ATTENTION_APART = re.compile(r"data-parallel attention|attention-DP|TensorRT-LLM 1\.0 PyTorch backend \(trtllm-bench\)")
-"""Words for attention that is data parallel in a tensor group; TensorRT-LLM's v1.0 tables have it so for all mixtures of experts:
-docs/source/performance/perf-overview.md."""
+_DOUBTS = (later("memory and rate fit two devices, the row says four"),)
+"""Reasons of the table itself, as messages."""
 _UNTESTED = {"kernel": later("a kernel, not a model"), "spec": later("speculative decoding is not predicted yet")}
 KINDS = ("decode_single", "decode_batch", "prefill", "offline_throughput", "server")
 """Kinds of rows that are predicted."""
-_DOUBTFUL = {
-    "gaudi-030": later("memory and rate fit two devices, the row says four"),
-}
-"""Single rows that cannot be what they say, with the reason."""
 SAME_TOKENS = later(
     "batched experts with the same tokens in every sequence: they choose the same experts, fewer than random tokens do"
 )
@@ -123,7 +105,7 @@ def case(row: Measurement) -> Case:
         output_tokens=output,
         scale=scale,
         is_rate=is_rate,
-        n_requests=_requests(row, scenario.engine, way),
+        n_requests=_requests(row),
         doubt=_doubt(row, way, batch, output),
     )
 
@@ -153,15 +135,12 @@ def _is_mixture(row: Measurement) -> bool:
     return row.params_note.startswith("MoE")
 
 
-def _requests(row: Measurement, engine: str, way: Way) -> float | None:
-    """Requests in the queue: as the row says, or as many as the benchmark of this engine takes for such lengths."""
+def _requests(row: Measurement) -> float | None:
+    """Requests in the queue, where the row says."""
     if re.fullmatch(r"\d{1,9}", row.n_requests) and int(row.n_requests) > 0:
         return float(row.n_requests)
     told = re.search(r"(\d+) (?:requests|prompts queued)", f"{row.engine} {row.notes}")
-    if told is not None:
-        return float(told[1])
-    usual = _BENCH_REQUESTS.get((row.input_len, row.output_len)) if engine == "tensorrt-llm" and way == "saturated" else None
-    return float(usual) if usual else None
+    return None if told is None else float(told[1])
 
 
 def _whole(text: str, name: str, default: int | None) -> int:
@@ -253,7 +232,7 @@ def _scenario(row: Measurement, devices: int, prompt: float, output: float) -> S
     else:
         tensor = max(1, open_ways)
     hardware, host = device_and_host(row.hardware_id)
-    apart = tensor > 1 and _is_mixture(row) and _ATTENTION_APART.search(f"{row.engine}; {row.notes}") is not None
+    apart = tensor > 1 and row.attention_data_parallel == "yes"
     return Scenario.model_validate(
         {
             "model": row.model_id,
@@ -326,8 +305,8 @@ def _scale(row: Measurement, way: Way, devices: int, batch: float, prompt: float
 def _doubt(row: Measurement, way: Way, batch: float, output: float) -> str:
     """Why a row should not count."""
     notes = row.notes
-    if row.id in _DOUBTFUL:
-        return tr(_DOUBTFUL[row.id])
+    if row.doubt:
+        return tr(row.doubt)
     if "OUTLIER" in notes:
         return tr("flagged as an outlier where it was transcribed")
     if "SIMULATED" in notes:

@@ -22,6 +22,10 @@ REQUIRED = ("id", "hardware_id", "model_id", "kind", "metric", "value")
 """Columns without which a row says nothing."""
 
 
+FOUND_OUT = ("n_requests", "attention_data_parallel", "doubt")
+"""Columns that sources seldom have and the shipped table does."""
+
+
 class Measurement(Frozen):
     """One published value, as printed, with what was said about the run."""
 
@@ -49,7 +53,17 @@ class Measurement(Frozen):
     value: float = Field(ge=1e-9, le=1e12)
     engine: str = ""
     notes: str = ""
-    n_requests: str = Field(default="", description="requests in the queue, where the source says")
+    n_requests: str = Field(
+        default="",
+        description="requests in the queue, where the source says; for TensorRT-LLM's throughput tables "
+        "docs/source/performance/perf-overview.md of v1.0, by prompt and output tokens",
+    )
+    attention_data_parallel: str = Field(
+        default="",
+        description="yes where attention is data parallel in a tensor group, as the row says, or as TensorRT-LLM's v1.0 tables "
+        "have it for all mixtures of experts: docs/source/performance/perf-overview.md",
+    )
+    doubt: str = Field(default="", description="why the row cannot be what it says, and does not count; empty where it does")
 
 
 class BadRow(Frozen):
@@ -91,17 +105,35 @@ def read_measurements(path: Path) -> tuple[tuple[Measurement, ...], tuple[BadRow
 @cache
 def _shipped() -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
     text = (resources.files("roofline.catalog") / "data" / "measurements.csv").read_text(encoding="utf-8")
-    return parse_measurements(text, "measurements.csv")
+    return _table(text, "measurements.csv")
 
 
 def parse_measurements(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
-    """A table as text; ``name`` is what it is called in messages.
+    """A table as text; ``name`` is what it is called in messages. What is known here of a row it shares is filled in.
 
     Raises
     ------
     InputError
         It is no CSV table, or lacks a column that every row needs.
     """
+    good, bad = _table(text, name)
+    known = {_same(row): row for row in measurements()}
+    return tuple(_completed(row, known.get(_same(row))) for row in good), bad
+
+
+def _same(row: Measurement) -> tuple[str, str, float]:
+    """What rows of one measurement share in any table."""
+    return row.id, row.source_url_or_repo_path, row.value
+
+
+def _completed(row: Measurement, known: Measurement | None) -> Measurement:
+    """A row with what the shipped table alone knows of it, where its own table does not say."""
+    if known is None:
+        return row
+    return row.model_copy(update={name: getattr(known, name) for name in FOUND_OUT if not getattr(row, name)})
+
+
+def _table(text: str, name: str) -> tuple[tuple[Measurement, ...], tuple[BadRow, ...]]:
     try:
         lines_of_text = text.splitlines(keepends=True)
         head = lines_of_text[0] if lines_of_text else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from functools import cache
 from pathlib import Path
@@ -9,11 +10,46 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from roofline.answers import mapping
 from roofline.answers.mapping import SAME_TOKENS, Case, case, engine_id
 from roofline.answers.validation import Validation, validate
 from roofline.catalog.measurements import Measurement, measurements, read_measurements
 from roofline.cli import app
 from roofline.errors import InputError
+
+
+def test_rules_name_no_row_no_model_and_no_source() -> None:
+    code = ast.parse(Path(mapping.__file__).read_text(encoding="utf-8"))
+    words = [n.value for n in ast.walk(code) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    for found in measurements():
+        names = {found.id, found.model_id, found.model, found.source_name} - {""}
+        assert not [word for word in words for name in names if name in word]
+
+
+def test_every_doubt_of_the_table_is_a_message() -> None:
+    doubts = {found.doubt for found in measurements()} - {""}
+    assert doubts
+    assert doubts <= set(mapping._DOUBTS)
+    assert {found.attention_data_parallel for found in measurements()} == {"", "yes"}
+
+
+def test_a_row_of_another_table_gets_what_is_known_of_it_here_and_no_other_row_does(tmp_path: Path) -> None:
+    doubtful = next(found for found in measurements() if found.doubt)
+    file = tmp_path / "rows.csv"
+    head = "id,hardware_id,model_id,kind,metric,value,source_url_or_repo_path"
+    for value, doubt in ((doubtful.value, doubtful.doubt), (doubtful.value + 1.0, "")):
+        same = (
+            doubtful.id,
+            "gaudi2",
+            "llama-3.1-8b",
+            doubtful.kind,
+            "tok/s total output",
+            value,
+            doubtful.source_url_or_repo_path,
+        )
+        file.write_text(f"{head}\n{','.join(map(str, same))}\n")
+        (found,), _ = read_measurements(file)
+        assert found.doubt == doubt
 
 
 @cache

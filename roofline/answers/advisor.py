@@ -158,7 +158,7 @@ def _run(query: MachineQuery, at: Brief, found: Resolved) -> Run:
     scenario, expected = at.scenario, at.speeds.expected
     speed, most = float(expected.tokens_per_s_per_user), most_context_tokens(scenario, found)
     counts = parameter_counts(found.model)
-    usd = usd_per_million(scenario, device_price(scenario, found.price), expected.output_tokens_per_s)
+    usd = usd_per_million(scenario, device_price(scenario, found.price), expected.output_tokens_per_s, at.decode_load_frac)
     return Run(
         scenario=scenario,
         model_name=found.model.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from roofline.answers.pricing import DevicePrice
 from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.catalog.apis import ApiPrice, api_prices, apis_of, load_api
+from roofline.catalog.ownership import owned
 from roofline.errors import InputError
 from roofline.formulas.capital import break_even_h
-from roofline.formulas.profit import break_even_tokens, revenue_usd
+from roofline.formulas.cost import break_even_utilisation_frac
+from roofline.formulas.profit import revenue_usd
 from roofline.language import tr
+from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
 from roofline.units import (
     HOURS_PER_DAY,
@@ -43,6 +46,9 @@ class Against:
     api: ApiPrice
     api_usd_per_million_tokens: float
     own_usd_per_hour: float | None
+    """At the utilisation given."""
+    own_idle_usd_per_hour: float | None
+    """While nothing is made: of owned devices less, as they draw less."""
     own_tokens_per_day: float
     """What the system makes when busy all the time."""
     own_reserved_usd_per_million_tokens: float | None
@@ -53,7 +59,12 @@ class Against:
     break_even_usd_per_device_hour: float | None
     """Price of a device below which a system busy as given pays."""
     payback_months: float | None
-    """Until an owned system has paid for itself at the utilisation given; None where it never does or is not owned."""
+    """Until an owned system has paid for itself at the utilisation given.
+
+    None where it is not owned or never does in its life.
+    """
+    life_months: float | None
+    """Of an owned system."""
     crosses: bool
     sentence: str
 
@@ -65,7 +76,7 @@ class Crossing:
     tokens_per_day: NDArray[np.float64]
     api_usd_per_month: NDArray[np.float64]
     own_usd_per_month: NDArray[np.float64]
-    """Whole systems, one more whenever those there are full; NaN without a price."""
+    """Whole systems, one more whenever those there are full, and the power that tokens take; NaN without a price."""
 
 
 def against_api(scenario: Scenario, api: str | None = None) -> Against:
@@ -88,33 +99,79 @@ def against_api(scenario: Scenario, api: str | None = None) -> Against:
         raise InputError(words)
     price = _chosen(scenario, api)
     report = evaluate(scenario)
-    found = resolve(scenario)
-    device = device_price(scenario, found.price)
-    made = float(report.expected.requests_per_s) * (scenario.input_tokens + scenario.output_tokens)
+    own = _own(report)
     charged = _api_usd_per_token(scenario, price)
-    per_hour = None if device.usd_per_h is None else device.usd_per_h * scenario.devices
-    known = per_hour is not None and isfinite(made)
-    reserved = per_hour / (made * SECONDS_PER_HOUR) if per_hour is not None and known else None
-    share = reserved / charged if reserved is not None and charged > 0 else None
+    share = _break_even(own, charged) if charged > 0 else None
     crosses = share is not None and share <= _ALL_THE_TIME
-    daily_usd = nan if per_hour is None else per_hour * HOURS_PER_DAY
-    even = float(break_even_tokens(fixed_usd=daily_usd, price_usd_per_token=charged, marginal_usd_per_token=0.0))
+    reserved, used = own.usd_per_token(1.0), own.usd_per_token(scenario.utilisation)
     return Against(
         api=price,
         api_usd_per_million_tokens=charged * PER_MILLION,
-        own_usd_per_hour=per_hour,
-        own_tokens_per_day=made * SECONDS_PER_DAY,
+        own_usd_per_hour=own.usd_per_h(scenario.utilisation),
+        own_idle_usd_per_hour=own.usd_per_h(0.0),
+        own_tokens_per_day=own.made * SECONDS_PER_DAY,
         own_reserved_usd_per_million_tokens=None if reserved is None else reserved * PER_MILLION,
-        own_used_usd_per_million_tokens=None if reserved is None else reserved / scenario.utilisation * PER_MILLION,
+        own_used_usd_per_million_tokens=None if used is None else used * PER_MILLION,
         break_even_utilisation=share if crosses else None,
-        break_even_tokens_per_day=even if crosses else None,
-        break_even_usd_per_device_hour=charged * made * SECONDS_PER_HOUR * scenario.utilisation / scenario.devices
-        if isfinite(made)
+        break_even_tokens_per_day=share * own.made * SECONDS_PER_DAY if share is not None and crosses else None,
+        break_even_usd_per_device_hour=charged * own.made * SECONDS_PER_HOUR * scenario.utilisation / scenario.devices
+        if isfinite(own.made)
         else None,
-        payback_months=_payback_months(scenario, device, charged * made * SECONDS_PER_HOUR),
+        payback_months=_payback_months(own, charged, scenario.utilisation),
+        life_months=own.life_months,
         crosses=crosses,
-        sentence=_sentence(report, price, share, device, even),
+        sentence=_sentence(report, price, share, own),
     )
+
+
+@dataclass(frozen=True)
+class _Own:
+    """One's own system: what it makes, and what an hour costs at any utilisation."""
+
+    price: DevicePrice
+    devices: int
+    made: float
+    """Tokens of both kinds a second, busy all the time; NaN where the load does not fit."""
+    load_frac: float
+    """Of its devices then."""
+    life_months: float | None
+    """Where it is bought."""
+    running_usd_per_h: float | None
+    """What all devices cost an hour once they are there, at the utilisation given."""
+
+    def usd_per_h(self, utilisation: float) -> float | None:
+        """All devices for an hour, busy for a share of it."""
+        if self.price.usd_per_h is None:
+            return None
+        return self.devices * float(self.price.at_load(self.load_frac * utilisation))
+
+    def usd_per_token(self, utilisation: float) -> float | None:
+        """A token's share of the hours that are paid for."""
+        hour = self.usd_per_h(utilisation)
+        return None if hour is None or not isfinite(self.made) else hour / (self.made * SECONDS_PER_HOUR * utilisation)
+
+
+def _own(report: Report) -> _Own:
+    scenario, cost, found = report.scenario, report.cost, resolve(report.scenario)
+    price, load, parts = device_price(scenario, found.price), cost.mean_load_frac, cost.usd_per_device_hour_parts
+    life = owned(scenario.ownership or Ownership(), found.accelerator, scenario.grid).life_years.value
+    return _Own(
+        price=price,
+        devices=scenario.devices,
+        made=float(report.expected.requests_per_s) * (scenario.input_tokens + scenario.output_tokens),
+        load_frac=1.0 if load is None else load / scenario.utilisation,
+        life_months=None if price.outlay_usd is None else life * MONTHS_PER_YEAR,
+        running_usd_per_h=None if parts is None else parts.running_usd_per_h * scenario.devices,
+    )
+
+
+def _break_even(own: _Own, charged: float) -> float | None:
+    """Utilisation above which one's own tokens are cheaper; infinite where they never are."""
+    idle, full = own.usd_per_h(0.0), own.usd_per_h(1.0)
+    if idle is None or full is None or not isfinite(own.made):
+        return None
+    bought = charged * own.made * SECONDS_PER_HOUR
+    return float(break_even_utilisation_frac(capital_usd_per_h=idle, rent_usd_per_h=bought, power_usd_per_h=full - idle))
 
 
 def crossing(found: Against) -> Crossing:
@@ -123,11 +180,14 @@ def crossing(found: Against) -> Crossing:
     middle = found.break_even_tokens_per_day or full
     top = 3.0 * max(full, middle) if isfinite(full) else _SPAN
     tokens = np.geomspace(min(middle, top) / _SPAN, top, _POINTS)
-    hourly = np.nan if found.own_usd_per_hour is None else found.own_usd_per_hour
+    days, hourly, made = _HOURS_PER_MONTH / HOURS_PER_DAY, np.nan, 0.0
+    if found.own_idle_usd_per_hour is not None and found.own_reserved_usd_per_million_tokens is not None:
+        hourly = found.own_idle_usd_per_hour
+        made = found.own_reserved_usd_per_million_tokens / PER_MILLION - hourly * HOURS_PER_DAY / full
     return Crossing(
         tokens_per_day=tokens,
-        api_usd_per_month=tokens * found.api_usd_per_million_tokens / PER_MILLION * _HOURS_PER_MONTH / HOURS_PER_DAY,
-        own_usd_per_month=np.maximum(1.0, np.ceil(tokens / full)) * hourly * _HOURS_PER_MONTH,
+        api_usd_per_month=tokens * found.api_usd_per_million_tokens / PER_MILLION * days,
+        own_usd_per_month=np.maximum(1.0, np.ceil(tokens / full)) * hourly * _HOURS_PER_MONTH + tokens * made * days,
     )
 
 
@@ -159,32 +219,38 @@ def _api_usd_per_token(scenario: Scenario, price: ApiPrice) -> float:
     return float(request) / (scenario.input_tokens + scenario.output_tokens)
 
 
-def _payback_months(scenario: Scenario, device: DevicePrice, bought_usd_per_h: float) -> float | None:
-    """Simple payback of an owned system: outlay over what is saved, at the utilisation given."""
-    if device.outlay_usd is None or device.parts is None or not isfinite(bought_usd_per_h):
+def _payback_months(own: _Own, charged: float, utilisation: float) -> float | None:
+    """Simple payback of an owned system: outlay over what is saved; at the end of its life, when it is sold, at the latest.
+
+    It pays where its tokens, with capital and what it fetches in the end, cost no more than the API's: as for break-even.
+    """
+    used = own.usd_per_token(utilisation)
+    if own.life_months is None or own.running_usd_per_h is None or used is None or used > charged * _ALL_THE_TIME:
         return None
     hours = break_even_h(
-        purchase_usd=device.outlay_usd * scenario.devices,
-        rent_usd_per_h=bought_usd_per_h * scenario.utilisation,
-        running_usd_per_h=device.parts.running_usd_per_h * scenario.devices,
+        purchase_usd=(own.price.outlay_usd or 0.0) * own.devices,
+        rent_usd_per_h=charged * own.made * SECONDS_PER_HOUR * utilisation,
+        running_usd_per_h=own.running_usd_per_h,
     )
-    return float(hours) / _HOURS_PER_MONTH if isfinite(hours) else None
+    return min(float(hours) / _HOURS_PER_MONTH, own.life_months)
 
 
-def _sentence(report: Report, price: ApiPrice, share: float | None, device: DevicePrice, even_per_day: float) -> str:
+def _sentence(report: Report, price: ApiPrice, share: float | None, own: _Own) -> str:
     if not report.memory.fits:
         return report.sentence
     if share is None:
-        return tr("No comparison: {reason}.", reason=device.basis if device.usd_per_h is None else tr("the API costs nothing"))
+        unknown = own.price.usd_per_h is None
+        return tr("No comparison: {reason}.", reason=own.price.basis if unknown else tr("the API costs nothing"))
     if share > _ALL_THE_TIME:
+        ratio = (own.usd_per_token(1.0) or 0.0) / _api_usd_per_token(report.scenario, price)
         return tr(
             "The lines never cross: busy all the time, this system costs {ratio} times what {api} charges.",
-            ratio=significant(share),
+            ratio=significant(ratio),
             api=price.name,
         )
     return tr(
         "Your own system is cheaper than {api} above {share:.0%} utilisation, {n} million tokens a day.",
         api=price.name,
         share=share,
-        n=significant(even_per_day / PER_MILLION),
+        n=significant(share * own.made * SECONDS_PER_DAY / PER_MILLION),
     )

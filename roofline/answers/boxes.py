@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roofline.answers.pricing import DevicePrice, chosen_price, market_price
+from roofline.answers.pricing import DevicePrice, chosen_price
 from roofline.catalog.boxes import box_devices, has_host_memory, host_cpu
 from roofline.catalog.engines import base_engine, engine_profiles, load_engine
 from roofline.errors import InputError, PlanError
@@ -167,18 +167,22 @@ def placed(found: Resolved, box: Box, scenario: Scenario) -> Resolved:
     )
 
 
-def box_price(scenario: Scenario, accelerator: Accelerator) -> DevicePrice:
-    """Of one device, on the market or owned: the mean of a mixed box, so that its devices add up."""
+def box_price(scenario: Scenario, accelerator: Accelerator, load_frac: float | None = None) -> DevicePrice:
+    """Of one device, on the market or owned, at a mean load where one is known.
+
+    Of a mixed box the mean, so that its devices add up.
+    """
     if not is_mixed(scenario.hardware):
-        return chosen_price(scenario, accelerator, market_price(accelerator))
-    prices = [(n, device, chosen_price(scenario, device, market_price(device))) for n, device in box_devices(scenario.hardware)]
-    total = 0.0
+        return chosen_price(scenario, accelerator, load_frac)
+    prices = [(n, device, chosen_price(scenario, device, load_frac)) for n, device in box_devices(scenario.hardware)]
+    devices, total, load = sum(count for count, _, _ in prices), 0.0, 0.0
     for count, _, price in prices:
         if price.usd_per_h is None:
             return price
-        total += count * price.usd_per_h
+        total, load = total + count * price.usd_per_h, load + count * price.load_usd_per_h
     basis = "; ".join(
         tr("{n} x {device} at {usd:.3g} USD/h ({basis})", n=count, device=device.id, usd=price.usd_per_h, basis=price.basis)
         for count, device, price in prices
     )
-    return DevicePrice(total / sum(count for count, _, _ in prices), tr("mean of the box: {basis}", basis=basis))
+    said = tr("mean of the box: {basis}", basis=basis)
+    return DevicePrice(total / devices, said, load_usd_per_h=load / devices)

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.busy import busy_decode
 from roofline.answers.economics import device_price, usd_per_million
 from roofline.answers.pools import together
-from roofline.answers.report import BatchCurve, Plan, Report
+from roofline.answers.report import BatchCurve, Plan, Report, Times
 from roofline.answers.resolve import resolve
 from roofline.answers.speeds import Speeds, bounds, speeds
 from roofline.formulas.bounds import arithmetic_intensity_flops_per_byte
@@ -43,9 +44,14 @@ def batch_curve(report: Report) -> BatchCurve:
         prefill = Speeds(report.limit, report.expected, report.expected_low, report.expected_high)
         found_speeds = together(prefill, found_speeds, report.scenario, result.computed_tokens, report.memory.fits)
     price = device_price(report.scenario, found.price)
+    load_frac = busy_decode(result, found, shard, batch, request.devices).load_frac
+    writing = report.scenario.model_copy(update={"devices": request.devices})
 
-    def usd(rate: Floats) -> Floats | None:
-        return usd_per_million(report.scenario, price, rate)
+    def usd(times: Times) -> Floats | None:
+        """Devices that only decode are paid for while they wait for prompts, too."""
+        apart = report.prefill_plan is not None
+        rate = times.request_output_tokens_per_s if apart else times.output_tokens_per_s
+        return usd_per_million(writing, price, rate, load_frac)
 
     flops = summed(result.decode.rows, lambda row: row.ops.work_flops)
     traffic = summed(result.decode.rows, lambda row: row.ops.traffic_bytes)
@@ -57,10 +63,10 @@ def batch_curve(report: Report) -> BatchCurve:
         expected_low=found_speeds.low,
         expected_high=found_speeds.high,
         bound=tuple(bounds(result.decode, batch.shape)),
-        usd_per_million_output_tokens=usd(found_speeds.expected.output_tokens_per_s),
-        usd_per_million_output_tokens_low=usd(found_speeds.high.output_tokens_per_s),
-        usd_per_million_output_tokens_high=usd(found_speeds.low.output_tokens_per_s),
-        usd_per_million_output_tokens_at_limit=usd(found_speeds.limit.output_tokens_per_s),
+        usd_per_million_output_tokens=usd(found_speeds.expected),
+        usd_per_million_output_tokens_low=usd(found_speeds.high),
+        usd_per_million_output_tokens_high=usd(found_speeds.low),
+        usd_per_million_output_tokens_at_limit=usd(found_speeds.limit),
         intensity_flops_per_byte=arithmetic_intensity_flops_per_byte(work_flops=flops, traffic_bytes=traffic),
         flops_per_s_per_device=flops / result.decode.expected_s,
     )

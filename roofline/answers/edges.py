@@ -50,8 +50,7 @@ def no_edge() -> Edge:
 def sheet(n_option: int, option: Option, at: Points, keeps: NDArray[np.bool_], output_tokens: int) -> Edge:
     """Every point of an option, whole rows of plans one after another."""
     shape = keeps.shape
-    price = option.usd_per_h
-    usd = np.full(shape, np.inf) if price is None else output_usd_per_million(at, price)
+    usd = np.full(shape, np.inf) if option.usd_per_h is None else output_usd_per_million(at, option.price)
     plans = np.broadcast_to(np.arange(shape[0])[:, None], shape)
     columns = (at.batch, at.request_rate, 1.0 / at.tpot_s, usd, at.request_rate * output_tokens / at.devices, keeps)
     flat = (np.broadcast_to(column, shape).reshape(-1) for column in columns)

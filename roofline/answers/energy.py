@@ -5,24 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
+from roofline.answers.pricing import drawn_w
 from roofline.catalog.grids import Grid, load_grid
 from roofline.catalog.ownership import Owned, owned
-from roofline.formulas.energy import carbon_g_per_token, energy_j_per_token, mean_power_w
+from roofline.formulas.energy import carbon_g_per_token, energy_j_per_token
 from roofline.formulas.ownership import n_devices_in_power
 from roofline.language import localised, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
 from roofline.units import PER_MILLION
-
-
-@dataclass(frozen=True)
-class Work:
-    """How busy a device is in each phase."""
-
-    prefill_load_frac: float
-    """The larger of MFU and MBU."""
-    decode_load_frac: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +30,21 @@ class DeviceSeconds:
     cached_s: float
     """Of a prompt token that is read from the cache."""
     output_s: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """How busy a device is in each phase."""
+
+    prefill_load_frac: float
+    """The larger of MFU and MBU."""
+    decode_load_frac: float
+
+    def mean_load_frac(self, seconds: DeviceSeconds, output_tokens: int) -> float:
+        """Of both phases, by the time that a request takes of each."""
+        read_s = seconds.computed_tokens * seconds.input_s + seconds.cached_tokens * seconds.cached_s
+        written_s = output_tokens * seconds.output_s
+        return (read_s * self.prefill_load_frac + written_s * self.decode_load_frac) / (read_s + written_s)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def energy(scenario: Scenario, accelerator: Accelerator, seconds: DeviceSeconds,
     request = seconds.computed_tokens * inputs + seconds.cached_tokens * cached + scenario.output_tokens * outputs
     blended = request / (scenario.input_tokens + scenario.output_tokens)
     return Energy(
-        device_power_w=power_w(found, work.decode_load_frac),
+        device_power_w=drawn_w(found, work.decode_load_frac),
         joules_per_input_token=inputs,
         joules_per_output_token=outputs,
         grams_co2e_per_million_tokens=_grams(grid, blended),
@@ -76,14 +83,6 @@ def energy(scenario: Scenario, accelerator: Accelerator, seconds: DeviceSeconds,
         grid=grid.id,
         basis=_basis(found, grid, scenario.grid is not None, work),
     )
-
-
-def power_w(found: Owned, load_frac: float) -> float:
-    """What a device at a load draws, with its share of the server."""
-    rated = found.power_w.value if found.power_w else 0.0
-    idle = rated * found.idle_frac.value
-    at_load = mean_power_w(idle_power_w=idle, busy_power_w=rated, utilisation_frac=min(1.0, load_frac))
-    return float(at_load) + found.host_w.value
 
 
 def devices_in_power(found: Owned, budget_w: float) -> int | None:
@@ -97,7 +96,7 @@ def devices_in_power(found: Owned, budget_w: float) -> int | None:
 def _joules(found: Owned, device_s: float, load_frac: float) -> float:
     if device_s == 0.0:
         return 0.0
-    power = power_w(found, load_frac)
+    power = drawn_w(found, load_frac)
     return float(energy_j_per_token(n_devices=1.0, power_w=power, pue=found.pue.value, tokens_per_s=1.0 / device_s))
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.busy import Busy, busy_decode, busy_prefill
 from roofline.answers.economics import cost, device_seconds
 from roofline.answers.energy import Work
 from roofline.answers.placing import memory_tiers, series_plan, settled
 from roofline.answers.pooled import decode_scenario, plan_of, with_pools
 from roofline.answers.pools import Pools, pools
-from roofline.answers.report import Bound, Fitting, Formats, Memory, Phase, Plan, Report, Share, Waiting
+from roofline.answers.report import Bound, Fitting, Formats, Memory, OperatorRow, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
@@ -23,8 +25,6 @@ from roofline.errors import PlanError
 from roofline.formulas.bounds import (
     critical_batch_experts_tokens,
     critical_batch_tokens,
-    mbu_frac,
-    mfu_frac,
     ridge_point_flops_per_byte,
 )
 from roofline.performance.memory import Footprint, footprint, held_sequences, widest_stage_frac
@@ -35,7 +35,7 @@ from roofline.performance.serving import Service, mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
 from roofline.performance.steps import Decode, Setting, Step
 from roofline.performance.structure import Structure
-from roofline.performance.timing import StepTime, summed
+from roofline.performance.timing import StepTime
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 
@@ -93,21 +93,25 @@ class Brief:
     speeds: Speeds
     bound: Bound
     """Of decode."""
+    decode_load_frac: float
+    """What power follows."""
 
 
 def brief(scenario: Scenario, found: Resolved) -> Brief:
     """The speed and memory of one scenario, shared devices and offload settled, without its reasons and costs."""
     run = _run(scenario, found)
-    return Brief(scenario, _memory(scenario, found, run), run.speeds, ranked(run.service.decode)[0].bound)
+    load = float(_busy(scenario, found, run)["decode"].load_frac)
+    return Brief(scenario, _memory(scenario, found, run), run.speeds, ranked(run.service.decode)[0].bound, load)
 
 
 def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | None) -> Report:
     times = run.speeds
     shares: dict[Phase, tuple[Share, ...]] = {"prefill": ranked(run.service.prefill), "decode": ranked(run.service.decode)}
     bounds: dict[Phase, Bound] = {phase: found_shares[0].bound for phase, found_shares in shares.items()}
-    mfu: dict[Phase, float] = {"prefill": _mfu(run.service.prefill, found), "decode": _mfu(run.service.decode, found)}
-    mbu: dict[Phase, float] = {"prefill": _mbu(run.service.prefill, found), "decode": _mbu(run.service.decode, found)}
-    work = Work(max(mfu["prefill"], mbu["prefill"]), max(mfu["decode"], mbu["decode"]))
+    busy = _busy(scenario, found, run)
+    mfu: dict[Phase, float] = {phase: float(part.mfu) for phase, part in busy.items()}
+    mbu: dict[Phase, float] = {phase: float(part.mbu) for phase, part in busy.items()}
+    work = Work(float(busy["prefill"].load_frac), float(busy["decode"].load_frac))
     parts = prompt_parts(float(scenario.input_tokens), run.service, run.compared)
     price = cost(scenario, found.accelerator, found.price, times, lambda at: device_seconds(scenario, at, parts), work)
     memory = _memory(scenario, found, run)
@@ -147,13 +151,18 @@ def _report(scenario: Scenario, found: Resolved, run: _Run, sustained: float | N
         mfu=mfu,
         mbu=mbu,
         cost=price,
-        operators=(*operator_rows("prefill", run.service.prefill), *operator_rows("decode", run.service.decode)),
+        operators=_operators(found, run.service),
         sentence=sentence(found, scenario, run.batch, run.service.decode, shares["decode"], memory, doubled, filling, sustained),
         assumptions=assumptions(found, scenario),
         reasons=reasons(found, scenario, memory, price, plan, sustained),
         sources=source_lines(found),
         offload=scenario.offload,
     )
+
+
+def _operators(found: Resolved, result: Service) -> tuple[OperatorRow, ...]:
+    prefill, decode = (operator_rows(phase, getattr(result, phase), found.formats) for phase in get_args(Phase))
+    return (*prefill, *decode)
 
 
 def _run(scenario: Scenario, found: Resolved) -> _Run:
@@ -376,25 +385,12 @@ def _critical_batches(found: Resolved) -> tuple[float, float]:
     return dense, float(experts)
 
 
-def _mfu(step: StepTime, found: Resolved) -> float:
-    if step.parts:  # of the peaks of all machines: the time that their work must take
-        return float(summed(step.rows, lambda row: row.compute_limit_s) / step.expected_s)
-    return float(
-        mfu_frac(
-            useful_flops=summed(step.rows, lambda row: row.ops.work_flops),
-            time_s=float(step.expected_s),
-            peak_flops_per_s=found.formats.gemm_flops_per_s,
-        )
-    )
-
-
-def _mbu(step: StepTime, found: Resolved) -> float:
-    if step.parts:
-        return float(summed(step.rows, lambda row: row.memory_limit_s) / step.expected_s)
-    return float(
-        mbu_frac(
-            traffic_bytes=summed(step.rows, lambda row: row.ops.traffic_bytes),
-            time_s=float(step.expected_s),
-            bandwidth_bytes_per_s=found.machine.bandwidth_bytes_per_s,
-        )
-    )
+def _busy(scenario: Scenario, found: Resolved, run: _Run) -> dict[Phase, Busy]:
+    """How busy the devices are in each phase: those of its own pool, where it has one."""
+    shard, devices = run.shard, scenario.devices
+    if run.pools is not None:
+        shard, devices = run.pools.prefill.shard, run.pools.prefill.n_devices
+    return {
+        "prefill": busy_prefill(run.service, found, shard, devices),
+        "decode": busy_decode(run.service, found, run.shard, run.batch, scenario.devices),
+    }

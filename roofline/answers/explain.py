@@ -45,14 +45,20 @@ def _per_user(report: Report) -> Explanation:
     used = sum(row.bytes for row in report.operators if row.phase == "decode")
     work = sum(row.flops for row in report.operators if row.phase == "decode")
     n, symbols = localised(f"{report.tokens_per_step:.3g}"), {tr(name): symbol for name, symbol in _SYMBOLS.items()}
+    share, value = _decode_share(report), _rate(report.expected.tokens_per_s_per_user)
+    shared = "" if share is None else f"{significant(share)} x "
+    symbol = ("s x " if shared else "") + ("1" if report.tokens_per_step == 1.0 else "n")
     return Explanation(
         title=tr("Tokens per second for one user"),
-        equation=tr("{n} / T with {equation}", n="1" if report.tokens_per_step == 1.0 else "n", equation=_STEP),
+        equation=tr("{n} / T with {equation}", n=symbol, equation=_STEP)
+        + (tr("; s is the share of every second that prefill leaves") if shared else ""),
         substituted=tr(
-            "{n} / ({parts}) = {n} / {step}; the limit is {n} / {limit}",
-            n=n,
+            "{n} / ({parts}) = {n} / {step} = {value}; the limit is {of_limit} / {limit}",
+            n=f"{shared}{n}",
             parts=parts,
             step=duration(step),
+            value=value,
+            of_limit=n,
             limit=duration(limit),
         ),
         inputs=(
@@ -65,7 +71,7 @@ def _per_user(report: Report) -> Explanation:
             *(Input(f"{symbols[a.name]}: {a.name}", a.value, a.basis) for a in report.assumptions if a.name in symbols),
         ),
         citation=_ROOFLINE,
-        value=_rate(report.expected.tokens_per_s_per_user),
+        value=value,
         plain=_plain_step(report),
         parts=(step_grounds(report, "decode"), _first_token(report)),
     )
@@ -88,6 +94,14 @@ def _plain_step(report: Report) -> str:
         n=localised(f"{report.tokens_per_step:.3g}"),
         **values,
     )
+
+
+def _decode_share(report: Report) -> float | None:
+    """Share of the devices' time that prefill leaves to decode where requests arrive at a rate; None where nothing is shared."""
+    scenario, expected = report.scenario, report.expected
+    if scenario.request_rate is None or report.prefill_plan is not None:
+        return None
+    return float(expected.decode_step_s / (expected.tpot_s * report.tokens_per_step))
 
 
 def _rate(tokens_per_s: Floats) -> str:
@@ -158,21 +172,27 @@ def _cost(report: Report) -> Explanation:
     apart = report.prefill_plan is not None
     rate = float(report.expected.request_output_tokens_per_s if apart else report.expected.output_tokens_per_s)
     devices, million = localised(f"{scenario.devices - report.prefill_devices:,}"), localised("1,000,000")
-    share = localised(f"{scenario.utilisation:g}")
-    hourly = cost.usd_per_device_hour
+    use, share = localised(f"{scenario.utilisation:g}"), _decode_share(report)
+    hourly = cost.usd_per_device_hour_decoding
     price = tr("unknown") if hourly is None else f"{localised(f'{hourly:.3g}')} USD/h"
     shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
     equation = (
         tr("n x price / (3600 x rate x utilisation) x 1,000,000 x the share of device time that decode takes")
-        if scenario.request_rate
+        if share is not None
         else tr("n x price / (3600 x rate x utilisation) x 1,000,000")
     )
+    shared, shares = "", tuple[Input, ...]()
+    if share is not None:
+        shared = f" x {significant(share)}"
+        shares = (Input(tr("share of device time that decode takes"), significant(share), tr("what prefill leaves of a second")),)
+    paid_by_load = cost.usd_per_device_hour_parts is not None
+    basis = cost.basis + (tr("; while it decodes, with the power that this takes") if paid_by_load else "")
     return Explanation(
         title=tr("USD per million output tokens"),
         equation=equation,
-        substituted=f"{devices} x {price} / (3600 x {significant(rate)} x {share}) x {million} = {shown}",
+        substituted=f"{devices} x {price} / (3600 x {significant(rate)} x {use}) x {million}{shared} = {shown}",
         inputs=(
-            Input(tr("price of a device"), price, cost.basis),
+            Input(tr("price of a device"), price, basis),
             Input(tr("devices"), devices, tr("those that decode") if apart else tr("yours")),
             Input(
                 tr("output rate"),
@@ -180,6 +200,7 @@ def _cost(report: Report) -> Explanation:
                 tr("as fast as prompts come") if apart else tr("decode alone: the devices' time is charged to what it makes"),
             ),
             Input(tr("utilisation"), localised(f"{scenario.utilisation:.0%}"), tr("yours")),
+            *shares,
         ),
         citation=tr("rental price over rate, as Epoch AI and others"),
         value=shown,

@@ -166,7 +166,7 @@ class _Totals:
 
 
 def _totals(sites: Sequence[Site]) -> _Totals:
-    usd = [_times(s.capacity.usd_per_device_hour, s.devices) for s in sites]
+    usd = [_times(s.usd_per_device_hour, s.devices) for s in sites]
     rated = [_times(s.capacity.rated_w, s.devices * s.capacity.pue) for s in sites]
     mean = [_mean_w(s) for s in sites]
     grams = [

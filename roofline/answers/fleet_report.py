@@ -42,6 +42,9 @@ class Capacity:
     ttft_s: float
     """Alone, its prompt partly cached."""
     usd_per_device_hour: float | None
+    """Of a full replica."""
+    idle_usd_per_device_hour: float | None
+    """The same while nothing is asked of it: what is owned then draws less."""
     working_w: float | None
     """Of one device and its share of the server, at the load of a full replica."""
     idle_w: float | None
@@ -81,6 +84,14 @@ class Site:
     """Round trip, wait and prefill."""
     ttft_seen_after_failures_s: float
     """The same with the spare replicas gone."""
+
+    @property
+    def usd_per_device_hour(self) -> float | None:
+        """Mean over a day: owned devices that wait draw less than those at work."""
+        idle, working = self.capacity.idle_usd_per_device_hour, self.capacity.usd_per_device_hour
+        if idle is None or working is None:
+            return None
+        return idle + (working - idle) * self.busy_frac
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,10 @@ def _money(report: FleetReport) -> tuple[_Row, ...]:
 
 
 def _bases(report: FleetReport) -> tuple[str, ...]:
-    found = {placed.capacity.scenario.hardware: placed.capacity for placed in report.sites}
-    return tuple(
-        f"{load_box(ref).name}: {significant(c.usd_per_device_hour or 0.0)} USD/h, {c.basis}" for ref, c in found.items()
-    )
+    """The mean price of an hour of each hardware, and what it rests on."""
+    lines = []
+    for hardware, devices in report.devices_by_hardware.items():
+        placed = [site for site in report.sites if site.capacity.scenario.hardware == hardware]
+        usd = sum((site.usd_per_device_hour or 0.0) * site.devices for site in placed) / devices
+        lines.append(f"{load_box(hardware).name}: {significant(usd)} USD/h, {placed[-1].capacity.basis}")
+    return tuple(lines)

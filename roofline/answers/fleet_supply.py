@@ -8,12 +8,13 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.boxes import box_price
 from roofline.answers.economics import device_price
-from roofline.answers.energy import power_w
 from roofline.answers.evaluate import evaluate
 from roofline.answers.fleet_report import Capacity, Site
+from roofline.answers.pricing import DevicePrice, drawn_w
 from roofline.answers.report import Report
-from roofline.answers.resolve import resolve
+from roofline.answers.resolve import Resolved, resolve
 from roofline.answers.sweep import loads_table
 from roofline.catalog.fleet import Assumed
 from roofline.catalog.grids import load_grid
@@ -106,7 +107,8 @@ def capacity(replica: Scenario, found: Carried, wanted: Assumed, *, is_own_rack:
     """Everything a site needs to know of its replicas; a rack of one's own may feed no system at all."""
     report = evaluate(replica.model_copy(update={"batch": found.batch}))
     device = resolve(replica)
-    price = device_price(replica, device.price)
+    load = report.cost.mean_load_frac
+    idle, working = (_price(replica, device, at) for at in (0.0, None if load is None else load / replica.utilisation))
     parts = owned(replica.ownership or Ownership(), device.accelerator, replica.grid)
     computed = replica.input_tokens * (1.0 - replica.prefix_hit)
     prompt_s = min(found.request_s, computed / float(report.expected.prefill_tokens_per_s))
@@ -122,23 +124,30 @@ def capacity(replica: Scenario, found: Carried, wanted: Assumed, *, is_own_rack:
         prompt_s=prompt_s,
         tokens_per_s_per_user=replica.output_tokens / (report.batch * found.request_s),
         ttft_s=float(report.expected.ttft_s),
-        usd_per_device_hour=price.usd_per_h,
+        usd_per_device_hour=working.usd_per_h,
+        idle_usd_per_device_hour=idle.usd_per_h,
         working_w=_working_w(report, parts, prompt_s / found.request_s),
-        idle_w=None if rated is None else power_w(parts, 0.0),
+        idle_w=None if rated is None else drawn_w(parts, 0.0),
         rated_w=rated,
         pue=parts.pue.value,
         grid_g_per_kwh=grid.carbon_g_per_kwh.value if grid.carbon_g_per_kwh else None,
         devices_per_system=together,
         devices_per_rack=None if rated is None else _fed(rated * together, wanted.rack_kw.value * KILO, is_own_rack) * together,
-        basis=price.basis,
+        basis=working.basis,
     )
+
+
+def _price(replica: Scenario, device: Resolved, load_frac: float | None) -> DevicePrice:
+    """Of an hour at a mean load."""
+    price = device_price(replica, device.price)
+    return box_price(replica, device.accelerator, load_frac) if price.load_usd_per_h else price
 
 
 def _working_w(report: Report, parts: Owned, prefill_share: float) -> float | None:
     """Mean power of a device of a full replica: prefill and decode by their share of the time."""
     if parts.power_w is None or not np.isfinite(prefill_share):
         return None
-    prefill, decode = (power_w(parts, max(report.mfu[phase], report.mbu[phase])) for phase in ("prefill", "decode"))
+    prefill, decode = (drawn_w(parts, max(report.mfu[phase], report.mbu[phase])) for phase in ("prefill", "decode"))
     return prefill_share * prefill + (1.0 - prefill_share) * decode
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from roofline.answers.report import BOUND_NAMES, Explanation, Input, OperatorRow, Phase, Report
+from roofline.answers.report import BOUND_NAMES, Explanation, Input, OperatorRow, Phase, Report, Term
 from roofline.answers.wording import FACT_KINDS, LINK_KINDS
 from roofline.catalog.boxes import load_box
 from roofline.catalog.formats import load_format
 from roofline.catalog.hardware import sources
 from roofline.catalog.models import load_model
-from roofline.formulas.experts import distinct_experts
 from roofline.language import later, localised, tr
 from roofline.specs.hardware import Accelerator, Fact, Price
 from roofline.specs.model import Attend, ModelSpec, Tensor
-from roofline.units import duration, memory_size, significant, with_prefix
+from roofline.units import BITS_PER_BYTE, duration, memory_size, significant, with_prefix
 
 _LEAST_SHARE = 0.001
 """Operators that take less of a step are summed up in its total only."""
@@ -26,7 +25,8 @@ _WAITING = (
     later("time per sequence and step, s"),
     later("latency of a collective, s"),
 )
-_ROUTED = "experts/"
+_ROUTED = "experts"
+_ALL_TOUCHED = 1.0 - 1e-9
 _ROOFLINE = "S. Williams, A. Waterman, D. Patterson, Roofline, Commun. ACM 52(4), 2009"
 
 
@@ -43,13 +43,15 @@ def step_grounds(report: Report, phase: Phase) -> Explanation:
         value=duration(total),
         equation=tr("sum over operators + launches, gaps and scheduling"),
         substituted=tr(
-            "{busy} in {n} operators + {between} between = {total}",
+            "{busy} of operators + {between} between = {total}",
             busy=duration(total - between),
-            n=len(rows),
             between=duration(between),
             total=duration(total),
         ),
-        inputs=tuple(Input(a.name, a.value, a.basis) for a in report.assumptions if a.name in names),
+        inputs=(
+            Input(tr("operators"), localised(f"{len(rows):,}"), tr("ledger")),
+            *(Input(a.name, a.value, a.basis) for a in report.assumptions if a.name in names),
+        ),
         citation=tr("ledger of the step; constants of the engine profile"),
         parts=tuple(_operator(report, row, model, device) for row in shown),
     )
@@ -61,16 +63,15 @@ def _operator(report: Report, row: OperatorRow, model: ModelSpec, device: Accele
         return _exchange(row, device)
     parts = [_weights(report, row, model)] if row.weight_bytes > 0 else []
     parts += [_cache(report, row, model)] if row.cache_bytes > 0 else []
-    parts += [_work(report, row, model)] if row.flops > 0 else []
-    parts += [*_rate_facts(report, row, device)]
+    parts += [_work(row, model)] if row.flops > 0 else []
+    parts += [*_rate_facts(row, device)]
     return Explanation(
         title=row.name.replace("/", ": ").replace("_", " "),
         value=duration(row.expected_s),
         equation=tr("at least max(work / peak, bytes / bandwidth); expected adds the shares that an engine reaches of both"),
         substituted=tr(
-            "max({compute}, {memory}) = {limit} at the limit, bound by {bound}; {expected} expected",
-            compute=duration(row.compute_limit_s),
-            memory=duration(row.memory_limit_s),
+            "{longer} = {limit} at the limit, bound by {bound}; {expected} expected",
+            longer=_sum(f"max({duration(t.compute_limit_s)}, {duration(t.memory_limit_s)})" for t in row.terms),
             limit=duration(row.limit_s),
             bound=tr(BOUND_NAMES[row.bound]),
             expected=duration(row.expected_s),
@@ -83,6 +84,11 @@ def _operator(report: Report, row: OperatorRow, model: ModelSpec, device: Accele
         citation=_ROOFLINE,
         parts=tuple(parts),
     )
+
+
+def _sum(parts: Iterable[str]) -> str:
+    """A sum of what is written out."""
+    return " + ".join(parts)
 
 
 def _exchange(row: OperatorRow, device: Accelerator) -> Explanation:
@@ -116,25 +122,31 @@ def _tensors(model: ModelSpec, operator: str) -> Iterator[tuple[int, Tensor]]:
 
 def _weights(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
     """Bytes of weights that one device reads for an operator in one step."""
-    tensors = tuple(_tensors(model, row.name))
-    numbers = sum(layers * tensor.n_parameters for layers, tensor in tensors)
-    each = f"{significant(row.weight_bytes / numbers)} B" if numbers else "n/a"
-    rows = tuple(Input(tensor.module, _shape_in(tensor, layers), model.source) for layers, tensor in tensors)
+    rows = (Input(tensor.module, _shape_in(tensor, layers), model.source) for layers, tensor in _tensors(model, row.name))
+    amount = with_prefix(row.weight_bytes, "B")
     return Explanation(
         title=tr("Weights read"),
-        value=with_prefix(row.weight_bytes, "B"),
-        equation=tr(
-            "numbers x bytes read for each: bits / 8, over the devices that share them, times the share of experts touched"
-        ),
-        substituted=tr(
-            "{numbers} numbers x {each} = {bytes}",
-            numbers=with_prefix(numbers, "").strip(),
-            each=each,
-            bytes=with_prefix(row.weight_bytes, "B"),
-        ),
+        value=amount,
+        equation=tr("bytes stored, in all layers, over the devices that share them, times the share that the tokens touch"),
+        substituted=f"{_sum(_weights_of(row, term, model) for term in row.terms if term.weight_bytes > 0)} = {amount}",
         inputs=(*rows, _format_input(report), *_sharing(report, row, model)),
         citation=_shapes_of(model),
     )
+
+
+def _weights_of(row: OperatorRow, term: Term, model: ModelSpec) -> str:
+    stored, ways = with_prefix(term.stored_bytes, "B"), localised(f"{term.ways:.4g}")
+    if term.touched_frac > _ALL_TOUCHED:
+        return f"{stored} / {ways}"
+    if _chooses_experts(row, model):
+        n_experts = model.routings[0].n_experts
+        return f"{stored} x {significant(term.touched_frac * n_experts)} / {localised(f'{n_experts:,}')} / {ways}"
+    return f"{stored} x {significant(term.touched_frac)} / {ways}"
+
+
+def _chooses_experts(row: OperatorRow, model: ModelSpec) -> bool:
+    """Whether tokens choose among the weights of a row, and not among adapters to them."""
+    return bool(model.routings) and row.name.rpartition("/")[0].endswith(_ROUTED)
 
 
 def _shapes_of(model: ModelSpec) -> str:
@@ -167,16 +179,16 @@ def _sharing(report: Report, row: OperatorRow, model: ModelSpec) -> Iterator[Inp
     plan = report.plan
     ways = f"{plan.tensor_parallel} x {plan.pipeline_parallel} x {plan.data_parallel}"
     yield Input(tr("tensor x pipeline x data ways"), ways, plan.why)
-    if row.name.startswith(_ROUTED) and model.routings:
-        routing = model.routings[0]
-        tokens = report.batch if row.phase == "decode" else report.scenario.input_tokens
-        touched = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=float(tokens))
+    if not _chooses_experts(row, model):
+        return
+    routing = model.routings[0]
+    for term in row.terms:
         value = tr(
-            "{touched} of {experts}, each token {active}, for {tokens:,} tokens at once",
-            touched=significant(float(touched)),
+            "{touched} of {experts}, each token {active}, for {tokens} tokens at once",
+            touched=significant(term.touched_frac * routing.n_experts),
             experts=routing.n_experts,
             active=routing.n_active,
-            tokens=tokens,
+            tokens=significant(term.met_tokens),
         )
         yield Input(tr("experts touched in a layer"), value, tr("E (1 - (1 - k/E)^B), uniform routing"))
 
@@ -198,15 +210,22 @@ def _cache(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
         )
         for layers, attend in _attends(model, row.name)
     )
-    batch, context = localised(f"{report.batch:,}"), tr("{tokens:,.0f} tokens", tokens=report.context_tokens)
+    term, amount = row.terms[0], with_prefix(row.cache_bytes, "B")
+    number_format = load_format(report.formats.kv_cache)
+    numbers = _sum(_numbers_of(term, number_format.bits_per_weight) for term in row.terms)
+    kept = bool(tuple(_attends(model, row.name)))
     return Explanation(
         title=tr("Cache read"),
-        value=with_prefix(row.cache_bytes, "B"),
+        value=amount,
         equation=tr("sequences x context x numbers per token x bits / 8, over the devices that share them"),
-        substituted=tr("{amount} on one device", amount=with_prefix(row.cache_bytes, "B")),
+        substituted=f"{numbers} = {amount}" if kept else tr("{amount} on one device", amount=amount),
         inputs=(
-            Input(tr("sequences at once, whole system"), batch, tr("yours") if report.scenario.batch else tr("computed")),
-            Input(tr("mean context"), context, tr("prompt plus half the output")),
+            Input(tr("sequences at once, one group and stage"), significant(term.sequences), tr("ledger")),
+            Input(
+                tr("in the cache of each before the step"),
+                tr("{tokens} tokens", tokens=localised(f"{term.cached_tokens:,.0f}")),
+                tr("ledger"),
+            ),
             *rows,
             Input(tr("cache format"), _bits(report.formats.kv_cache), tr("layout of the format")),
         ),
@@ -214,7 +233,13 @@ def _cache(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
     )
 
 
-def _work(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
+def _numbers_of(term: Term, bits: float) -> str:
+    """Numbers that a term moves, as bits over the devices that share them."""
+    numbers = with_prefix(term.cache_bytes * term.ways * BITS_PER_BYTE / bits, "").strip()
+    return f"{numbers} x {localised(f'{bits:.4g}')} / 8 / {localised(f'{term.ways:.4g}')}"
+
+
+def _work(row: OperatorRow, model: ModelSpec) -> Explanation:
     """Arithmetic of an operator on one device."""
     attends = tuple(_attends(model, row.name))
     heads = (
@@ -225,25 +250,31 @@ def _work(report: Report, row: OperatorRow, model: ModelSpec) -> Explanation:
         )
         for layers, a in attends
     )
-    tokens = localised(f"{report.batch if row.phase == 'decode' else report.scenario.input_tokens:,}")
+    amount, matrices = with_prefix(row.flops, "FLOP"), tuple(term for term in row.terms if term.weight_bytes > 0)
+    products = _sum(
+        f"2 x {with_prefix(term.flops / (2.0 * term.tokens), '').strip()} x {significant(term.tokens)}" for term in matrices
+    )
+    note = tr("a multiply and an add count as two")
     return Explanation(
         title=tr("Work"),
-        value=with_prefix(row.flops, "FLOP"),
+        value=amount,
         equation=tr("2 x heads x (key size + value size) x keys visited, for every token")
         if attends
         else tr("2 x numbers that a token is multiplied by, for every token"),
-        substituted=tr("{amount} on one device", amount=with_prefix(row.flops, "FLOP")),
-        inputs=(Input(tr("tokens in the step, whole system"), tokens, tr("a multiply and an add count as two")), *heads),
+        substituted=f"{products} = {amount}" if matrices else tr("{amount} on one device", amount=amount),
+        inputs=(
+            Input(tr("tokens that share one reading, on one device"), _sum(significant(t.tokens) for t in row.terms), note),
+            *heads,
+        ),
         citation="J. Austin et al., How to Scale Your Model, part 4, 2025",
     )
 
 
-def _rate_facts(report: Report, row: OperatorRow, device: Accelerator) -> Iterator[Explanation]:
+def _rate_facts(row: OperatorRow, device: Accelerator) -> Iterator[Explanation]:
     """The two ceilings an operator is held against."""
-    dtype = report.formats.attention_rate if row.weight_bytes == 0 else report.formats.gemm_rate
-    peak = next((fact for name, fact in device.peaks.items() if name == dtype), None)
+    peak = next((fact for name, fact in device.peaks.items() if name == row.rate), None)
     if peak is not None and row.flops > 0:
-        yield fact_grounds(tr("Dense {rate} peak", rate=dtype), peak)
+        yield fact_grounds(tr("Dense {rate} peak", rate=row.rate), peak)
     yield fact_grounds(tr("Memory bandwidth"), device.bandwidth)
 
 

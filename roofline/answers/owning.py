@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from roofline.answers.evaluate import evaluate
 from roofline.answers.pricing import hourly_parts, outlay_usd
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import rental_usd_per_h
@@ -55,6 +56,7 @@ class MultiYear:
 def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
     """What all devices of a scenario cost year by year, owned, or rented at your price or the market's.
 
+    Owned ones draw their mean power over work and idle hours, or rated power where the load does not fit.
     Machines are replaced at the end of their life; at the end of the horizon they are sold, on a straight line between outlay
     and residual value.
 
@@ -72,7 +74,9 @@ def multi_year(scenario: Scenario, n_years: int | None = None) -> MultiYear:
         raise InputError(tr("years must lie between 1 and {most}.", most=MOST_YEARS))
     rented = _rental(scenario, device)
     rent = None if rented is None else rented[0] * HOURS_PER_YEAR * scenario.devices
-    years = _years(found, scenario.devices, horizon, rent)
+    load = evaluate(scenario).cost.mean_load_frac
+    running = hourly_parts(found, 1.0 if load is None else load).running_usd_per_h * HOURS_PER_YEAR * scenario.devices
+    years = _years(found, _deals(found, scenario.devices, horizon), running, horizon, rent)
     ahead = (y.year for y in years if y.rent_cumulative_usd is not None and y.own_cumulative_usd < y.rent_cumulative_usd)
     return MultiYear(
         years=years,
@@ -94,9 +98,7 @@ def _rental(scenario: Scenario, device: Accelerator) -> tuple[float, str] | None
     return rental_usd_per_h(device, scenario.rental)
 
 
-def _years(found: Owned, n_devices: int, horizon: int, rent: float | None) -> tuple[Year, ...]:
-    running = hourly_parts(found).running_usd_per_h * HOURS_PER_YEAR * n_devices
-    dealt = _deals(found, n_devices, horizon)
+def _years(found: Owned, dealt: list[tuple[float, float]], running: float, horizon: int, rent: float | None) -> tuple[Year, ...]:
     own_sum = rent_sum = 0.0
     years = []
     for year in range(horizon + 1):

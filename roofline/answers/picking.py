@@ -25,7 +25,7 @@ class Pick:
     rung_usd: float
     """The cheapest on the ladder."""
     least_usd: float
-    """No batch between the rungs costs less: a larger batch carries no less."""
+    """No batch between the rungs costs less: a larger batch carries no less, and no power is below that of an idle device."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,13 @@ def pick(query: SearchQuery, option: Option, at: Points, keeps: NDArray[np.bool_
     """What is worth a closer look on the ladder; None without a price or a point that keeps the promise."""
     if option.usd_per_h is None or not np.any(keeps):
         return None
-    usd = bill_usd(query, at.devices, capacity(query, at), option.usd_per_h)
+    carried = capacity(query, at)
+    usd, idle = (bill_usd(query, at.devices, carried, option.price.at_load(load)) for load in (at.load_frac, 0.0))
     on_rungs = np.min(np.where(keeps, usd, np.inf), axis=1)
     rows, n_rungs = np.arange(keeps.shape[0]), keeps.shape[1]
     last = n_rungs - 1 - np.argmax(keeps[:, ::-1], axis=1)
     following = np.minimum(last + 1, n_rungs - 1)
-    least = np.where(np.any(keeps, axis=1), np.minimum(on_rungs, usd[rows, following]), np.inf)
+    least = np.where(np.any(keeps, axis=1), np.minimum(on_rungs, idle[rows, following]), np.inf)
     plans = np.flatnonzero(least <= np.min(on_rungs))
     return Pick(
         option=option,
@@ -76,7 +77,7 @@ def choose_batch(query: SearchQuery, found: Pick) -> Chosen:
 
 def _cheapest(query: SearchQuery, found: Pick, at: Points) -> Chosen:
     carried = capacity(query, at)
-    usd = bill_usd(query, at.devices, carried, found.option.usd_per_h or 0.0)[:, 0]
+    usd = bill_usd(query, at.devices, carried, found.option.price.at_load(at.load_frac))[:, 0]
     most = (n_replicas(query, carried) * carried)[:, 0]
     at_least = np.flatnonzero(usd <= np.min(usd))
     index = int(at_least[np.argmax(most[at_least])])

@@ -138,7 +138,7 @@ def pooled_cost(report: Report, scenario: Scenario, found: Resolved, split: Pool
         return spread(parts, prefill_s, split.n_decode / float(times.request_output_tokens_per_s))
 
     work = Work(
-        prefill_load_frac=max(report.mfu["prefill"], report.mbu["prefill"]),
-        decode_load_frac=max(report.mfu["decode"], report.mbu["decode"]),
+        prefill_load_frac=min(1.0, max(report.mfu["prefill"], report.mbu["prefill"])),
+        decode_load_frac=min(1.0, max(report.mfu["decode"], report.mbu["decode"])),
     )
     return cost(scenario, found.accelerator, found.price, split.speeds, taken, work)

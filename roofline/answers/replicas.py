@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array
+from roofline.answers.busy import busy_decode, busy_prefill
 from roofline.answers.economics import device_price
 from roofline.answers.pricing import DevicePrice
 from roofline.answers.resolve import Resolved
@@ -31,7 +32,7 @@ from roofline.performance.sharding import Shard, replica_plans
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
-from roofline.units import PER_MILLION, SECONDS_PER_HOUR
+from roofline.units import PER_MILLION, SECONDS_PER_HOUR, Floats
 
 Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
 """Kind of engine -> formats, each with the unit that it asks for."""
@@ -55,6 +56,10 @@ class Points:
     promised_ttft_s: Array
     """The time that a promise is held against: expected, or at the slow end of its band, with the wait where it counts."""
     promised_tpot_s: Array
+    decode_load_frac: Floats
+    """Where electricity is paid for: what power follows in decode."""
+    load_frac: Floats
+    """The same over prefill and decode."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,13 @@ class Option:
     shard: Shard
     """Plans as a column."""
     max_batch: Array
-    usd_per_h: float | None
-    """Of one device."""
+    price: DevicePrice
+    """Of an hour of one device."""
+
+    @property
+    def usd_per_h(self) -> float | None:
+        """Of one device, at rated power where it is owned: before anything is timed."""
+        return self.price.usd_per_h
 
     def plans(self, index: NDArray[np.int64]) -> Shard:
         """Some of the plans."""
@@ -126,7 +136,7 @@ def option(query: SearchQuery, scenario: Scenario, found: Resolved) -> Option | 
     if not holds.size:
         return None
     shard = every.over(lambda values: np.asarray(values)[holds, None])
-    return Option(scenario, found, shard, most[holds, None], offered_price(query, scenario, found).usd_per_h)
+    return Option(scenario, found, shard, most[holds, None], offered_price(query, scenario, found))
 
 
 def offered_price(query: SearchQuery, scenario: Scenario, found: Resolved) -> DevicePrice:
@@ -155,9 +165,26 @@ def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> P
     held_ttft, held_tpot = (ttft, tpot) if not query.holds_band else _slow_end(times, found, rate, groups)
     if query.waits_at is not None:
         held_ttft = held_ttft + np.asarray(late_wait_s(prompt_s, groups, step, rate, percentile_frac=query.waits_at))
+    reading = rate * prompt_s / groups
     return Points(
-        np.asarray(shard.devices_used), batch, step, rate, np.asarray(tpot), np.asarray(held_ttft), np.asarray(held_tpot)
+        np.asarray(shard.devices_used),
+        batch,
+        step,
+        rate,
+        np.asarray(tpot),
+        np.asarray(held_ttft),
+        np.asarray(held_tpot),
+        *_loads(times, found, shard, batch, reading),
     )
+
+
+def _loads(times: Service, found: Resolved, shard: Shard, batch: Array, prefill_share: Array) -> tuple[Floats, Floats]:
+    """Loads that power follows, in decode and over all the time; of devices whose electricity nobody pays apart, none."""
+    if not found.price.load_usd_per_h:
+        return 0.0, 0.0
+    decode = busy_decode(times, found, shard, batch, shard.devices_used).load_frac
+    prefill = busy_prefill(times, found, shard, shard.devices_used).load_frac
+    return decode, prefill_share * prefill + (1.0 - prefill_share) * decode
 
 
 def _slow_end(times: Service, found: Resolved, rate: Array, groups: Array) -> tuple[Array, Array]:
@@ -187,19 +214,18 @@ def n_replicas(query: SearchQuery, carried: Array) -> Array:
     return np.maximum(1.0, np.ceil(traffic / carried))
 
 
-def bill_usd(query: SearchQuery, devices: Array, carried: Array, usd_per_device_h: float) -> Array:
+def bill_usd(query: SearchQuery, devices: Array, carried: Array, usd_per_device_h: Floats) -> Array:
     """What is compared: USD an hour for the whole traffic; without traffic, USD per million tokens of a full replica."""
-    per_hour = n_replicas(query, carried) * devices * usd_per_device_h
+    per_hour: Array = n_replicas(query, carried) * devices * usd_per_device_h
     if query.has_traffic:
         return per_hour
     tokens = float(query.input_tokens + query.output_tokens)
     return per_hour / (carried * SECONDS_PER_HOUR * tokens) * PER_MILLION
 
 
-def output_usd_per_million(at: Points, usd_per_device_h: float) -> Array:
+def output_usd_per_million(at: Points, price: DevicePrice) -> Array:
     """Price of a million output tokens of a full replica: the device time of decode."""
+    hour = price.at_load(at.decode_load_frac)
     return PER_MILLION * np.asarray(
-        rental_usd_per_token(
-            n_devices=at.devices, price_usd_per_h=usd_per_device_h, tokens_per_s=at.batch / at.step_s, utilisation_frac=1.0
-        )
+        rental_usd_per_token(n_devices=at.devices, price_usd_per_h=hour, tokens_per_s=at.batch / at.step_s, utilisation_frac=1.0)
     )

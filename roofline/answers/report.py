@@ -148,6 +148,34 @@ class Formats:
 
 
 @dataclass(frozen=True)
+class Term:
+    """Part of a row whose weights are divided alike and whose sequences read a like cache, as the ledger has it."""
+
+    flops: float
+    weight_bytes: float
+    cache_bytes: float
+    compute_limit_s: float
+    memory_limit_s: float
+    tokens: float
+    """That share one reading of a weight."""
+    stored_bytes: float
+    """Weights of all layers, before they are divided or left untouched."""
+    ways: float
+    """Devices that share the bytes."""
+    met_tokens: float
+    """Tokens of a step that choose among experts or adapters."""
+    sequences: float
+    """With a cache or state of their own here, at once."""
+    cached_tokens: float
+    """Of each of these sequences, before the step."""
+
+    @property
+    def touched_frac(self) -> float:
+        """Share of the stored weights that a step reads: less than all where tokens choose among them."""
+        return self.weight_bytes * self.ways / self.stored_bytes if self.stored_bytes else 0.0
+
+
+@dataclass(frozen=True)
 class OperatorRow:
     """One kind of operator in one step, on one device, all ``count`` layers together."""
 
@@ -171,6 +199,9 @@ class OperatorRow:
     """Of the limit."""
     expected_bound: Bound
     """Of the expected time: few tokens leave arithmetic units half empty."""
+    rate: str = ""
+    """Dtype key of the peak that it is held against."""
+    terms: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -211,8 +242,12 @@ class Cost:
     used_low: TokenCost | None = None
     """``used`` at the cheap end of the band of expected speed, each price by itself."""
     used_high: TokenCost | None = None
+    usd_per_device_hour_decoding: float | None = None
+    """With the power that decode takes: what output tokens are charged."""
     usd_per_device_hour_parts: HourlyParts | None = None
     """Capital, electricity, space and staff, where the device is owned."""
+    mean_load_frac: float | None = None
+    """Of a device over its hours at work and idle: what its power follows. None where the load does not fit."""
     energy: Energy | None = None
 
 

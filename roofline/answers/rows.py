@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from roofline.answers.report import OperatorRow, Phase
+from roofline.answers.report import OperatorRow, Phase, Term
+from roofline.performance.machine import Rates
 from roofline.performance.network import NetworkTime
 from roofline.performance.timing import OpTimes, StepTime
 
 
-def operator_rows(phase: Phase, step: StepTime) -> list[OperatorRow]:
+def operator_rows(phase: Phase, step: StepTime, formats: Rates) -> list[OperatorRow]:
     """Rows of a step, one per name, and what it sends; rows that neither compute nor read are left out."""
     merged: dict[str, OperatorRow] = {}
     for times in step.rows:
-        for new in _operators(phase, times):
+        for new in _operators(phase, times, formats):
             merged[new.name] = _together(merged[new.name], new) if new.name in merged else new
     rows = [row for row in merged.values() if row.flops > 0 or row.bytes > 0]
     return rows + [_network_row(phase, item) for item in step.network if float(item.network_bytes) > 0]
 
 
-def _operators(phase: Phase, times: OpTimes) -> list[OperatorRow]:
+def _operators(phase: Phase, times: OpTimes, formats: Rates) -> list[OperatorRow]:
     """Rows of one kind."""
     ops = times.ops
     sizes = (ops.work_flops, ops.traffic_bytes, ops.weight_bytes, ops.cache_bytes, ops.activation_bytes)
@@ -28,12 +29,36 @@ def _operators(phase: Phase, times: OpTimes) -> list[OperatorRow]:
     table = np.empty((len(columns), len(ops.names)))
     for n, column in enumerate(columns):
         table[n] = column
-    return [_operator(phase, name, *numbers) for name, numbers in zip(ops.names, table.T.tolist(), strict=True)]
+    rows = zip(ops.names, table.T.tolist(), _rate_names(times, formats), _terms(times), strict=True)
+    return [_operator(phase, name, rate, term, *numbers) for name, numbers, rate, term in rows]
+
+
+def _rate_names(times: OpTimes, formats: Rates) -> list[str]:
+    """Dtype keys of the peaks that rows are held against."""
+    if times.ops.kind in ("attention", "recurrence"):
+        return [formats.attention_dtype] * len(times.ops.names)
+    wide = np.broadcast_to(times.ops.wide, len(times.ops.names)).tolist()
+    return [formats.wide_dtype if is_wide else formats.gemm_dtype for is_wide in wide]
+
+
+def _terms(times: OpTimes) -> list[Term]:
+    """What a ledger has of each row, beside its totals."""
+    ops = times.ops
+    columns = (
+        *(ops.work_flops, ops.weight_bytes, ops.cache_bytes, times.compute_limit_s, times.memory_limit_s, ops.tokens),
+        *(ops.stored_bytes, ops.ways, ops.met_tokens, ops.sequences, ops.cached_tokens),
+    )
+    table = np.empty((len(columns), len(ops.names)))
+    for n, column in enumerate(columns):
+        table[n] = column
+    return [Term(*numbers) for numbers in table.T.tolist()]
 
 
 def _operator(
     phase: Phase,
     name: str,
+    rate: str,
+    term: Term,
     count: float,
     flops: float,
     traffic: float,
@@ -64,6 +89,8 @@ def _operator(
         expected_s=expected_s,
         bound="compute" if compute_limit_s > memory_limit_s else "memory",
         expected_bound="compute" if compute_s > memory_s else "memory",
+        rate=rate,
+        terms=(term,),
     )
 
 
@@ -88,6 +115,8 @@ def _together(a: OperatorRow, b: OperatorRow) -> OperatorRow:
         expected_s=a.expected_s + b.expected_s,
         bound="compute" if compute > memory else "memory",
         expected_bound=a.expected_bound if a.expected_s >= b.expected_s else b.expected_bound,
+        rate=a.rate if a.flops >= b.flops else b.rate,
+        terms=a.terms + b.terms,
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from roofline.answers.deployments import deployment
 from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
-from roofline.answers.found import Search
+from roofline.answers.found import Deployment, Search
 from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
 from roofline.answers.picking import Chosen, Pick, cheapest, pick
 from roofline.answers.replicas import Option, Points, ladder, meets, named_formats, offered_price, option, points, weight_formats
@@ -36,7 +36,8 @@ def search(query: SearchQuery, spread: Spread | None = None) -> Search:
     Times are those of `evaluate` at a request rate: prefill takes its share of every second. A promise is held as expected, or
     from the 90th percentile on at the slow end of the prediction band; at a request rate and a percentile, TTFT has its wait.
     Plans are all legal ones of a replica; batches powers of two and the most that fit, and for the winners the largest that
-    keeps the promise. ``spread`` is called like the built-in ``map`` over devices with formats: an executor's ``map`` spreads
+    keeps the promise. Owned devices are compared with the power of full replicas; winners then draw that of their own share.
+    ``spread`` is called like the built-in ``map`` over devices with formats: an executor's ``map`` spreads
     the work, one of your own can tell how far it is.
 
     Raises
@@ -48,7 +49,7 @@ def search(query: SearchQuery, spread: Spread | None = None) -> Search:
     devices = devices_of(query)
     scan = _scanned(query, devices, spread or map)
     chosen = cheapest(query, (p for p in scan.picks if p is not None), query.top)
-    winners = tuple(deployment(query, c) for c in chosen[: query.top])
+    winners = tuple(sorted((deployment(query, c) for c in chosen[: query.top]), key=lambda item: _usd(query, item)))
     tried = tuple(_tried(query, scan, device, chosen) for device in devices)
     nearest = None
     if not winners and scan.standings:
@@ -68,6 +69,12 @@ def search(query: SearchQuery, spread: Spread | None = None) -> Search:
         n_points=scan.n_points,
         seconds=time.perf_counter() - start,
     )
+
+
+def _usd(query: SearchQuery, item: Deployment) -> float:
+    """What is compared of a winner, evaluated at its share of the traffic."""
+    usd = item.usd_per_hour if query.has_traffic else item.usd_per_million_tokens
+    return np.inf if usd is None else usd
 
 
 Entry = tuple[Scenario, Resolved]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from roofline.answers.economics import device_price
 from roofline.answers.evaluate import evaluate
-from roofline.answers.pricing import ownership_price
+from roofline.answers.pricing import DevicePrice, ownership_price
 from roofline.answers.report import Report
 from roofline.answers.resolve import resolve
 from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import rental_span_usd_per_h
-from roofline.catalog.ownership import Owned, owned
+from roofline.catalog.ownership import owned
 from roofline.language import later, tr
 from roofline.specs.ownership import Ownership
 from roofline.specs.scenario import Scenario
@@ -77,15 +77,23 @@ def sensitivity(scenario: Scenario) -> Sensitivity:
     """USD per million output tokens, as used, against utilisation, speed and every part of the price."""
     report = evaluate(scenario)
     usd = report.cost.usd_per_million_output_tokens
-    swings = [] if usd is None else [*_use(scenario, usd), *_speed(report, usd), *_price(scenario, usd)]
+    swings = [] if usd is None else [*_use(report, usd), *_speed(report, usd), *_price(report, usd)]
     return Sensitivity(tr("price of a million output tokens"), "USD", usd, widest_first(swings))
 
 
-def _use(scenario: Scenario, usd: float) -> list[Swing]:
-    use = scenario.utilisation
+def _use(report: Report, usd: float) -> list[Swing]:
+    scenario = report.scenario
+    use, price = scenario.utilisation, device_price(scenario, resolve(scenario).price)
     low, high = use / _USE_SPAN, min(1.0, use * _USE_SPAN)
-    source = tr("half to twice yours")
-    return [Swing(tr("utilisation"), use, low, high, OF_THE_TIME, usd * use / low, usd * use / high, source)]
+    now = _used_usd_per_h(price, report, use)
+    at_low, at_high = (usd * _used_usd_per_h(price, report, end) / now if now else usd for end in (low, high))
+    return [Swing(tr("utilisation"), use, low, high, OF_THE_TIME, at_low, at_high, tr("half to twice yours"))]
+
+
+def _used_usd_per_h(price: DevicePrice, report: Report, utilisation: float) -> float:
+    """An hour of a device that decodes, with the idle hours that are paid for it."""
+    load = min(1.0, max(report.mfu["decode"], report.mbu["decode"]))
+    return float(price.at_load(load * utilisation)) / utilisation
 
 
 def _speed(report: Report, usd: float) -> list[Swing]:
@@ -99,7 +107,8 @@ def _speed(report: Report, usd: float) -> list[Swing]:
     return [Swing(tr("output speed"), mean, slow, fast, later("tokens/s"), high, low, tr("band of expected times"))]
 
 
-def _price(scenario: Scenario, usd: float) -> list[Swing]:
+def _price(report: Report, usd: float) -> list[Swing]:
+    scenario = report.scenario
     found = resolve(scenario)
     price = device_price(scenario, found.price)
     if price.usd_per_h is None or price.usd_per_h <= 0 or price.kind == "yours":
@@ -109,23 +118,15 @@ def _price(scenario: Scenario, usd: float) -> list[Swing]:
         cheap, dear = (usd * end / price.usd_per_h for end in span)
         return [Swing(tr("rental price"), price.usd_per_h, *span, "USD/h", cheap, dear, price.basis)]
     parts = owned(scenario.ownership or Ownership(), found.accelerator, scenario.grid)
+    now = _used_usd_per_h(price, report, scenario.utilisation)
+
+    def at(name: str, value: float) -> float:
+        moved = ownership_price(replace(parts, **{name: replace(getattr(parts, name), value=value)}))
+        return usd * _used_usd_per_h(moved, report, scenario.utilisation) / now
+
     return [
-        Swing(
-            name=tr(word),
-            value=part.value,
-            low=part.low,
-            high=part.high,
-            unit=part.unit,
-            at_low=usd * _usd_per_h(parts, name, part.low) / price.usd_per_h,
-            at_high=usd * _usd_per_h(parts, name, part.high) / price.usd_per_h,
-            source=tr(part.source),
-        )
+        Swing(tr(word), part.value, part.low, part.high, part.unit, at(name, part.low), at(name, part.high), tr(part.source))
         for name, word in _WORDS.items()
         for part in (getattr(parts, name),)
         if part is not None
     ]
-
-
-def _usd_per_h(parts: Owned, name: str, value: float) -> float:
-    part = replace(getattr(parts, name), value=value)
-    return ownership_price(replace(parts, **{name: part})).usd_per_h or 0.0

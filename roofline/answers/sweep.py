@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from roofline.answers.economics import device_price, usd_per_million
+from roofline.answers.busy import busy_decode
+from roofline.answers.economics import device_price, output_seconds, usd_per_million
 from roofline.answers.grid import Grid
 from roofline.answers.placing import settled
 from roofline.answers.report import Times
@@ -214,8 +215,10 @@ def loads_table(point: Scenario, found: Resolved, load: Workload) -> dict[str, N
     for label in LABELS:
         times: Times = getattr(found_speeds, label)
         table |= {f"{label}_{field.name}": np.asarray(getattr(times, field.name)) for field in fields(Times)}
-    for label, speed in zip(LABELS, ("limit", "expected", "high", "low"), strict=True):
-        usd = usd_per_million(point, price, table[f"{speed}_output_tokens_per_s"])
+    taken = output_seconds(found_speeds, load.request_rate, result.computed_tokens, load.output_tokens)
+    load_frac = busy_decode(result, found, shard, batch, point.devices).load_frac if price.load_usd_per_h else 0.0
+    for label, seconds in zip(LABELS, taken, strict=True):
+        usd = usd_per_million(point, price, 1.0 / np.asarray(seconds), load_frac)
         table[f"{label}_usd_per_million_output_tokens"] = np.asarray(np.nan if usd is None else usd)
     lacking = np.where(np.isnan(load.request_rate), REASONS.index("does not fit"), REASONS.index("cannot keep up"))
     table["reason"] = np.where(fits, REASONS.index(""), lacking)

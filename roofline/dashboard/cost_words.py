@@ -245,7 +245,11 @@ def against_table(found: Against) -> str:
 
 
 def _months(found: Against) -> str:
-    return tr("never, or not owned") if found.payback_months is None else sig(found.payback_months)
+    if found.life_months is None:
+        return tr("not bought")
+    if found.payback_months is None:
+        return tr("not within its life of {n} months", n=sig(found.life_months))
+    return sig(found.payback_months)
 
 
 def years_sentence(found: MultiYear) -> str:

@@ -207,7 +207,7 @@ def picked(rows: tuple[OperatorRow, ...], points: Sequence[Mapping[str, object]]
 
 def operator_detail(row: OperatorRow, report: Report) -> str:
     """One operator's arithmetic, written out."""
-    rate, bandwidth = report.formats.gemm_rate, report.bandwidth_bytes_per_s
+    rate, bandwidth = row.rate or report.formats.gemm_rate, report.bandwidth_bytes_per_s
     peak = report.peak_flops_per_s[rate]
     lines = [
         tr("work      {flop} over {n:g} layers", flop=with_prefix(row.flops, "FLOP"), n=row.count),

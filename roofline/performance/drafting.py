@@ -86,6 +86,7 @@ def _rows_of(row: OpTimes, n: float, turns: Floats) -> OpTimes:
             cache_bytes=op.cache_bytes * n,
             activation_bytes=op.activation_bytes * n,
             score_pairs=op.score_pairs * n,
+            stored_bytes=op.stored_bytes * n,
         ),
         compute_limit_s=row.compute_limit_s * n,
         memory_limit_s=row.memory_limit_s * n,

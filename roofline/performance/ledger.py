@@ -84,6 +84,16 @@ class Ops:
     """Work of the fullest device over the even share that the rest of the row tells; the others wait for it."""
     fullest_weights: Floats = 1.0
     """The same for weights read."""
+    stored_bytes: Floats = 0.0
+    """Weights of all layers before they are divided or left untouched."""
+    ways: Floats = 1.0
+    """Devices that share the bytes."""
+    met_tokens: Floats = 0.0
+    """Tokens of a step that choose among the experts or adapters of a row."""
+    sequences: Floats = 0.0
+    """That have a cache or state of their own here."""
+    cached_tokens: Floats = 0.0
+    """Of each of these sequences, before the step."""
 
     @cached_property
     def n_weights(self) -> Floats:
@@ -176,18 +186,21 @@ def _matrix_ops(terms: MatrixColumns, load: Load, shard: Shard, n_axes: int) -> 
     ]
     tokens = _stacked(feeds, n_axes)[terms.input_of]
     each = tokens / ways
+    held, looked_up = _column(terms.weight_bytes, n_axes), _column(terms.lookup_bytes_per_token, n_axes)
     return Ops(
         names=terms.names,
         kind="matrix",
         count=terms.count,
         work_flops=_column(terms.flops_per_token, n_axes) * each,
-        weight_bytes=_column(terms.weight_bytes, n_axes) / ways + _column(terms.lookup_bytes_per_token, n_axes) * each,
+        weight_bytes=held / ways + looked_up * each,
         cache_bytes=0.0,
         activation_bytes=_column(terms.width * ACTIVATION_BYTES, n_axes) * each,
         tokens=tokens,
         wide=_column(terms.wide, n_axes),
         packed=_column(terms.packed, n_axes),
         in_layers=_column(terms.in_layers, n_axes),
+        stored_bytes=held + looked_up * tokens,
+        ways=ways,
     )
 
 
@@ -202,7 +215,8 @@ def _expert_ops(terms: MatrixColumns, routing: Routing, load: Load, shard: Shard
     tokens = met_tokens(load, shard)
     distinct = distinct_experts(n_experts=routing.n_experts, n_active_experts=routing.n_active, n_tokens=tokens)
     visits = tokens * routing.n_active / ways
-    read = distinct / shard.expert_weight_ways(routing.n_experts)
+    held = shard.expert_weight_ways(routing.n_experts)
+    read = distinct / held
     fullest = fullest_share(routing, tokens, shard)
     return Ops(
         names=terms.names,
@@ -217,6 +231,9 @@ def _expert_ops(terms: MatrixColumns, routing: Routing, load: Load, shard: Shard
         packed=_column(terms.packed, n_axes),
         fullest_visits=fullest[0],
         fullest_weights=fullest[1],
+        stored_bytes=_column(terms.weight_bytes, n_axes),
+        ways=held,
+        met_tokens=tokens,
     )
 
 
@@ -250,6 +267,9 @@ def _adapter_op(term: MatrixTerm, load: Load, shard: Shard, n_axes: int) -> Ops:
         tokens=visits / (used * n_matrices),
         wide=True,
         packed=term.is_packed,
+        stored_bytes=term.count * term.weight_bytes,
+        ways=ways,
+        met_tokens=tokens,
     )
 
 
@@ -282,6 +302,9 @@ def _attention_op(term: AttendTerm, load: Load, shard: Shard, formats: Rates, n_
         activation_bytes=_row(term.count * load.n_tokens * copies * ACTIVATION_BYTES / heads, n_axes),
         tokens=load.n_tokens,
         score_pairs=layers * pairs * attend.n_heads / heads,
+        ways=ways,
+        sequences=load.n_sequences,
+        cached_tokens=load.n_cached,
     )
 
 
@@ -300,6 +323,9 @@ def _recurrence_op(term: RecurrenceTerm, load: Load, shard: Shard, n_axes: int) 
         cache_bytes=_row(term.count * load.n_sequences * reads * state / shard.attention_tensor, n_axes),
         activation_bytes=0.0,
         tokens=load.n_tokens,
+        ways=shard.attention_tensor,
+        sequences=load.n_sequences,
+        cached_tokens=load.n_cached,
     )
 
 

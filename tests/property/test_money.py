@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roofline import Scenario, evaluate, link
+from roofline import Scenario, evaluate, link, sweep
 from roofline.answers.api import against_api
+from roofline.answers.curves import batch_curve
 from roofline.answers.owning import multi_year
 from roofline.answers.pricing import hourly_parts, outlay_usd
 from roofline.answers.sensitivity import sensitivity
@@ -125,10 +129,13 @@ def test_break_even_solved_is_break_even_evaluated(basis: str, prompt: int, outp
         there = against_api(scenario.model_copy(update={"utilisation": max(1e-6, found.break_even_utilisation)}), api)
         assert there.own_used_usd_per_million_tokens == pytest.approx(found.api_usd_per_million_tokens)
         daily = found.break_even_tokens_per_day * found.api_usd_per_million_tokens / 1e6
-        assert daily == pytest.approx(24 * found.own_usd_per_hour)
+        assert daily == pytest.approx(24 * there.own_usd_per_hour)
     else:
         assert "never cross" in found.sentence
         assert (found.break_even_utilisation, found.break_even_tokens_per_day) == (None, None)
+    pays = basis == "on" and found.own_used_usd_per_million_tokens <= found.api_usd_per_million_tokens
+    assert (found.payback_months is not None) is pays
+    assert found.payback_months is None or found.payback_months <= found.life_months
     paid = {"usd_per_device_hour": found.break_even_usd_per_device_hour, "ownership": None}
     assert against_api(scenario.model_copy(update=paid), api).break_even_utilisation == pytest.approx(1.0)
 
@@ -162,3 +169,95 @@ def test_every_swing_is_the_answer_asked_again(batch: int, use: float) -> None:
         swing = by_name[name]
         asked = scenario.model_copy(update={"ownership": Ownership(**{field: swing.high})})
         assert swing.at_high == pytest.approx(evaluate(asked).cost.usd_per_million_output_tokens)
+
+
+LOADS = st.one_of(
+    st.builds(lambda rate: {"request_rate": rate, "batch": None}, st.floats(0.001, 6)),
+    st.builds(lambda batch: {"batch": batch}, st.integers(1, 256)),
+    st.just({"batch": None}),
+)
+SYSTEMS = st.sampled_from(
+    [
+        {"model": "llama-3.3-70b", "hardware": "h200-sxm", "devices": 4},
+        {"model": "qwen3-235b-a22b", "hardware": "mi325x", "devices": 8, "weights": "fp8"},
+        {"model": "llama-3.3-70b", "hardware": "h100-sxm", "devices": 8, "pipeline_parallel": 8},
+        {"model": "deepseek-v3", "hardware": "h200-sxm", "devices": 32, "prefill_devices": 16},
+        {"model": "llama-3.1-8b", "hardware": "apple-m4max", "weights": "q4_k_m"},
+    ]
+)
+PAID = st.sampled_from([{}, {"ownership": Ownership()}, {"ownership": Ownership(power_only=True)}, {"usd_per_device_hour": 2.0}])
+LENGTHS = st.fixed_dictionaries({"input_tokens": st.integers(1, 20_000), "output_tokens": st.integers(2, 4_000)})
+USE = st.sampled_from([1.0, 0.5, 0.1])
+
+
+@settings(max_examples=120, deadline=None)
+@given(SYSTEMS, LOADS, PAID, LENGTHS, USE)
+def test_nothing_is_cheaper_than_the_limit(system: dict, load: dict, paid: dict, lengths: dict, use: float) -> None:
+    cost = evaluate(Scenario(**system, **lengths, utilisation=use).model_copy(update={**load, **paid})).cost
+    if cost.used is None:
+        return
+    ends = (cost.usd_per_million_output_tokens_at_limit, cost.usd_per_million_output_tokens_low)
+    ends += (cost.usd_per_million_output_tokens, cost.usd_per_million_output_tokens_high)
+    assert all(low <= high * (1 + 1e-9) for low, high in itertools.pairwise(ends))
+
+
+@settings(max_examples=60, deadline=None)
+@given(SYSTEMS, LOADS, LENGTHS, USE)
+def test_electricity_is_the_energy_that_is_told(system: dict, load: dict, lengths: dict, use: float) -> None:
+    """A machine that is there costs the joules of a token at work, and those of its idle hours; nothing else."""
+    owner = Ownership(power_only=True)
+    scenario = Scenario(**system, **lengths).model_copy(update={**load, "ownership": owner})
+    device = load_hardware(system["hardware"])
+    report, found = evaluate(scenario), owned(owner, device)
+    if not report.memory.fits:
+        return
+    tariff = found.usd_per_kwh.value / 3.6e6
+    busy = report.cost.energy.joules_per_output_token * tariff * 1e6
+    assert report.cost.usd_per_million_output_tokens == pytest.approx(busy)
+    idle_w = device.tdp.base * found.idle_frac.value + found.host_w.value
+    waiting = busy * idle_w / report.cost.energy.device_power_w
+    used = evaluate(scenario.model_copy(update={"utilisation": use})).cost.usd_per_million_output_tokens
+    assert used == pytest.approx(busy + waiting * (1 / use - 1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(SYSTEMS, LENGTHS, USE, st.lists(st.floats(0.001, 6), min_size=1, max_size=4), PAID)
+def test_a_table_of_loads_costs_what_each_load_costs(
+    system: dict, lengths: dict, use: float, rates: list[float], paid: dict
+) -> None:
+    if "prefill_devices" in system:
+        return
+    scenario = Scenario(**system, **lengths, utilisation=use).model_copy(update=paid)
+    table = sweep(scenario, {"request_rate": rates})
+    for rate, (_, row) in zip(rates, table.iterrows(), strict=True):
+        cost = evaluate(scenario.model_copy(update={"request_rate": rate})).cost
+        for label, end in (("expected", ""), ("limit", "_at_limit"), ("low", "_low"), ("high", "_high")):
+            usd = getattr(cost, f"usd_per_million_output_tokens{end}")
+            assert row[f"{label}_usd_per_million_output_tokens"] == pytest.approx(np.nan if usd is None else usd, nan_ok=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(SYSTEMS, st.integers(1, 64), PAID, USE)
+def test_the_curve_of_costs_passes_through_the_answer(system: dict, batch: int, paid: dict, use: float) -> None:
+    report = evaluate(Scenario(**system, batch=batch, utilisation=use).model_copy(update=paid))
+    if not report.memory.fits or report.cost.used is None:
+        return
+    curve = batch_curve(report)
+    at = int(np.flatnonzero(curve.batch == batch)[0])
+    assert curve.usd_per_million_output_tokens[at] == pytest.approx(report.cost.usd_per_million_output_tokens)
+    assert curve.usd_per_million_output_tokens_at_limit[at] == pytest.approx(report.cost.usd_per_million_output_tokens_at_limit)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 8), st.integers(1, 256), st.sampled_from(["pipeline_parallel", "data_parallel"]))
+def test_devices_without_work_are_not_busy(devices: int, batch: int, way: str) -> None:
+    """What all devices do is what one does of the same work, be it spread over them or left to a few."""
+    ways = {"tensor_parallel": 1, "pipeline_parallel": 1, "data_parallel": 1, way: 2 ** (devices % 4)}
+    scenario = Scenario(model="llama-3.1-8b", hardware="h100-sxm", devices=ways[way], batch=batch, **ways)
+    report = evaluate(scenario)
+    if not report.memory.fits:
+        return
+    made_per_s, context = float(report.expected.output_tokens_per_s), report.context_tokens
+    flops = made_per_s * (2 * 7.5046e9 + 4 * 32 * 32 * 128 * context)  # of all tokens: matrices, and attention to the context
+    assert report.mfu["decode"] == pytest.approx(flops / (report.scenario.devices * 989.4e12), rel=0.03)
+    assert report.mbu["decode"] <= 1.0

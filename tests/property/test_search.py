@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from roofline import Scenario, evaluate
 from roofline.answers.frontier import beyond, undominated
 from roofline.answers.search import search
 from roofline.errors import PlanError
+from roofline.specs.ownership import Ownership
 from roofline.specs.search import SearchQuery
 
 merits = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=40)
@@ -125,6 +127,36 @@ def test_brute_force_agrees(space: tuple[str, list[Scenario]], wishes: dict[str,
     found = search(asked(model, **wishes))
     assert {(w.scenario.hardware, w.scenario.weights): w.usd_per_hour for w in found.winners} == pytest.approx(best, rel=CLOSE)
     assert [w.usd_per_hour for w in found.winners] == sorted(w.usd_per_hour for w in found.winners)
+
+
+@pytest.mark.parametrize(
+    "wishes", [{"tpot_s": 0.05}, {"ttft_s": 10.0, "tpot_s": 0.05, "request_rate": 3.0}], ids=["full", "rate"]
+)
+def test_brute_force_agrees_where_electricity_is_paid(space: tuple[str, list[Scenario]], wishes: dict[str, float]) -> None:
+    """Owned devices are compared as `evaluate` prices them: with the power of the load that each replica has."""
+    model, scenarios = space
+    best: dict[tuple[str, str | None], float] = {}
+    hourly = functools.cache(lambda share: evaluate(share).cost.usd_per_hour)
+    owned = (scenario.model_copy(update={"ownership": Ownership()}) for scenario in scenarios)
+    for item in (item for scenario in owned for item in every_batch(scenario, ladder=False)):
+        if item.ttft_s > wishes.get("ttft_s", math.inf) or item.tpot_s > wishes["tpot_s"]:
+            continue
+        rate = wishes.get("request_rate", item.requests_per_s)
+        replicas = math.ceil(rate / item.requests_per_s)
+        usd = replicas * item.scenario.devices * item.usd_per_device_hour
+        if replicas > 1 or "request_rate" in wishes:
+            share = item.scenario.model_copy(update={"batch": None, "request_rate": rate / replicas})
+            usd = replicas * hourly(share)
+        if "request_rate" not in wishes:
+            usd /= rate * 3600 * (LONG["input_tokens"] + LONG["output_tokens"]) / 1e6
+        key = (item.scenario.hardware, item.scenario.weights)
+        best[key] = min(best.get(key, math.inf), usd)
+    found = search(asked(model, **wishes, price="owned")).winners
+    usd = [w.usd_per_hour if "request_rate" in wishes else w.usd_per_million_tokens for w in found]
+    assert dict(zip([(w.scenario.hardware, w.scenario.weights) for w in found], usd, strict=True)) == pytest.approx(
+        best, rel=1e-6
+    )
+    assert usd == sorted(usd)
 
 
 def test_frontiers_are_those_of_brute_force(space: tuple[str, list[Scenario]]) -> None:

@@ -109,7 +109,8 @@ def test_replaced_machines_are_bought_again() -> None:
 def test_commands_answer() -> None:
     base = ("--model", "llama-3.3-70b", "--hardware", "4xh200-sxm", "--batch", "128", "--ownership", "on")
     found = ask("cost", *base, "--requests-per-user", "100", "--years", "6", "--utilisation", "0.5")
-    assert found["usd_per_user_month"]["used"] == pytest.approx(2 * found["usd_per_user_month"]["reserved"])
+    month = found["usd_per_user_month"]  # idle hours draw less power than busy ones
+    assert 1.9 * month["reserved"] < month["used"] < 2 * month["reserved"]
     assert len(found["multi_year"]["years"]) == 7
     assert found["sensitivity"]["swings"][0]["source"]
     assert "own=on" in found["link"]

@@ -194,6 +194,13 @@ def _years_text(several: Json | None) -> list[str]:
     return [f"{n} years are worth {_usd(several['own_present_usd'])} today for owning{beside} ({several['basis']})"]
 
 
+def _payback(answer: Json) -> str:
+    if answer["payback_months"] is not None:
+        return f"{_number(answer['payback_months'])} months"
+    life = answer["life_months"]
+    return _MISSING if life is None else f"not within its life of {_number(life)} months"
+
+
 def breakeven_text(answer: Json) -> str:
     """Where a system of one's own meets an API."""
     api = answer["api"]
@@ -204,7 +211,7 @@ def breakeven_text(answer: Json) -> str:
         ("your own, reserved", f"{_usd(answer['own_reserved_usd_per_million_tokens'])} per million tokens"),
         ("your own, used", f"{_usd(answer['own_used_usd_per_million_tokens'])} per million tokens"),
         ("pays below", f"{_usd(answer['break_even_usd_per_device_hour'])} a device-hour"),
-        ("paid back after", f"{_number(answer['payback_months'])} months"),
+        ("paid back after", _payback(answer)),
     ]
     return _lines(rows)
 

@@ -42,6 +42,8 @@ _TO_BASE: dict[str, float] = {
     "1": 1.0,
 }  # fmt: skip
 
+_LEAST_PLAIN = 1e-9
+"""Below this a number is written with a power of ten."""
 _PREFIXES = [(PETA, "P"), (TERA, "T"), (GIGA, "G"), (MEGA, "M"), (KILO, "k")]
 _COUNTS = (
     (TERA, later("{n} trillion")),
@@ -70,10 +72,12 @@ def units() -> tuple[str, ...]:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with honest precision, thousands separated.
+    """A number with honest precision, thousands separated; plain decimals as far as people read them: small amounts of money.
 
     >>> significant(7812.4), significant(61.26), significant(0.01234), significant(0)
     ('7,810', '61.3', '0.0123', '0')
+    >>> significant(9.472e-05), significant(-3.1e-9), significant(2e-12)
+    ('0.0000947', '-0.00000000310', '2.00e-12')
     """
     if not isfinite(value):
         return "n/a"
@@ -84,7 +88,16 @@ def significant(value: float, digits: int = 3) -> str:
     if abs(rounded) >= 10 ** (digits - 1):
         return localised(f"{rounded:,.0f}")
     decimals = max(0, digits - 1 - int(np.floor(log10(abs(rounded)))))
-    return localised(f"{rounded:,.{decimals}f}" if abs(rounded) >= MILLI / 10 else f"{rounded:.{digits - 1}e}")
+    return localised(f"{rounded:,.{decimals}f}" if abs(rounded) >= _LEAST_PLAIN else f"{rounded:.{digits - 1}e}")
+
+
+def plain_number(value: float) -> str:
+    """A round number, without trailing zeros, in plain decimals as far as people read them.
+
+    >>> plain_number(0.5), plain_number(2.0), plain_number(5e-05), plain_number(3e-12)
+    ('0.5', '2', '0.00005', '3e-12')
+    """
+    return localised(f"{value:.15f}".rstrip("0") if _LEAST_PLAIN <= abs(value) < MILLI else f"{value:g}")
 
 
 def with_prefix(value: float, unit: str, digits: int = 3) -> str:

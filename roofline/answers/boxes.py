@@ -19,7 +19,7 @@ from roofline.specs.hardware import Accelerator
 from roofline.specs.model import ModelSpec
 from roofline.specs.offload import Offload, OffloadKind, parsed_offload
 from roofline.specs.scenario import Scenario, is_mixed
-from roofline.units import to_base
+from roofline.units import significant, to_base
 
 if TYPE_CHECKING:
     from roofline.answers.resolve import Resolved
@@ -181,7 +181,13 @@ def box_price(scenario: Scenario, accelerator: Accelerator, load_frac: float | N
             return price
         total, load = total + count * price.usd_per_h, load + count * price.load_usd_per_h
     basis = "; ".join(
-        tr("{n} x {device} at {usd:.3g} USD/h ({basis})", n=count, device=device.id, usd=price.usd_per_h, basis=price.basis)
+        tr(
+            "{n} x {device} at {usd} USD/h ({basis})",
+            n=count,
+            device=device.id,
+            usd=significant(price.usd_per_h or 0.0),
+            basis=price.basis,
+        )
         for count, device, price in prices
     )
     said = tr("mean of the box: {basis}", basis=basis)

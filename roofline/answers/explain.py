@@ -174,7 +174,7 @@ def _cost(report: Report) -> Explanation:
     devices, million = localised(f"{scenario.devices - report.prefill_devices:,}"), localised("1,000,000")
     use, share = localised(f"{scenario.utilisation:g}"), _decode_share(report)
     hourly = cost.usd_per_device_hour_decoding
-    price = tr("unknown") if hourly is None else f"{localised(f'{hourly:.3g}')} USD/h"
+    price = tr("unknown") if hourly is None else f"{significant(hourly)} USD/h"
     shown = "n/a" if cost.usd_per_million_output_tokens is None else f"{significant(cost.usd_per_million_output_tokens)} USD"
     equation = (
         tr("n x price / (3600 x rate x utilisation) x 1,000,000 x the share of device time that decode takes")

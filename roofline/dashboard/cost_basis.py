@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from roofline.answers.costing import ordered_quotes
+from roofline.answers.pricing import PriceKind
 from roofline.answers.report import Report
 from roofline.catalog.boxes import load_box
 from roofline.catalog.ownership import owned
@@ -33,16 +34,18 @@ from roofline.specs.scenario import Scenario
 _KINDS = {"on-demand": ("on-demand",), "committed": ("committed", "reserved"), "spot": ("spot",)}
 
 
-def basis_of(scenario: Scenario) -> str:
-    """Which basis a scenario asks for.
+def basis_of(scenario: Scenario, kind: PriceKind = "rental") -> str:
+    """Which basis is in force: the one a scenario asks for, or owning, where the price of what nobody rents out is of that kind.
 
     >>> basis_of(Scenario(model="llama-3.1-8b", hardware="h100-sxm", ownership="power"))
     'power'
+    >>> basis_of(Scenario(model="llama-3.1-8b", hardware="apple-m4max"), "ownership")
+    'owned'
     """
     if scenario.usd_per_device_hour is not None:
         return "yours"
     if scenario.ownership is None:
-        return "rental"
+        return "owned" if kind == "ownership" else "rental"
     return "power" if scenario.ownership.power_only else "owned"
 
 
@@ -51,13 +54,16 @@ def choose(report: Report, look: Look) -> None:
     scenario, per_hour = report.scenario, report.cost.usd_per_device_hour
     words = tr("Not known") if per_hour is None else tr("{usd} USD for one device", usd=sig(per_hour))
     st.html(heading(tr("What an hour costs"), esc(words)))
-    current = basis_of(scenario)
+    current = basis_of(scenario, report.cost.price_kind)
     control = bound("basis", current, lambda basis: _take(scenario, basis, per_hour))
     st.segmented_control(tr("Basis of the price"), BASES, required=True, format_func=_basis_words, wrap=True, **control)
     if current == "rental":
         _terms(scenario)
     elif current == "yours":
         _yours(scenario)
+    if current == "owned" and scenario.ownership is None:
+        words = tr("Nobody is known to rent this device out, so this is what owning it costs.")
+        st.html(f'<p class="rf-note">{esc(words)}</p>')
     st.html(f'<p class="rf-note">{esc(report.cost.basis)}</p>')
     if current == "rental":
         _quotes(scenario)
@@ -68,10 +74,10 @@ def choose(report: Report, look: Look) -> None:
 def details(report: Report) -> None:
     """Every part of owning, with a control of its own."""
     scenario = report.scenario
-    if scenario.ownership is None:
+    if basis_of(scenario, report.cost.price_kind) not in ("owned", "power"):
         return
-    device = load_box(scenario.hardware)
-    found = owned(scenario.ownership, device, scenario.grid)
+    device, given = load_box(scenario.hardware), scenario.ownership or Ownership()
+    found = owned(given, device, scenario.grid)
     key = tr("Leave a field empty for its default, whose source stands in the table.")
     st.html(heading(tr("Every part of owning"), key))
     columns = st.grid(4, min_column_width=190)
@@ -81,7 +87,7 @@ def details(report: Report) -> None:
             number(
                 quantity,
                 Ownership.model_fields[quantity.field],
-                getattr(scenario.ownership, quantity.field),
+                getattr(given, quantity.field),
                 partial(_own_part, scenario, quantity),
                 placeholder=tr("not known") if part is None else localised(f"{quantity.shown(part.value):g}"),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from roofline.answers.serialise import plain, search_json
 from roofline.dashboard.find_words import CAUSE_WORDS, plan_words
 from roofline.language import later, tr
 from roofline.specs.scenario import Scenario
+from roofline.units import MILLI
 
 HEADS = {
     "hardware": later("hardware"),
@@ -95,15 +97,23 @@ def losers_frame(losers: Sequence[Loser]) -> pd.DataFrame:
 
 def columns(frame: pd.DataFrame) -> dict[str, Any]:
     """How columns are headed and numbers shown: three digits, shares as bars."""
-    return {name: _column(name, tr(HEADS[name])) for name in frame.columns}
+    return {name: _column(name, tr(HEADS[name]), frame[name]) for name in frame.columns}
 
 
-def _column(name: str, label: str) -> Any:  # noqa: ANN401
-    if name in SECONDS or "USD" in name or "tokens/s" in name:
+def _column(name: str, label: str, values: pd.Series[Any]) -> Any:  # noqa: ANN401
+    if "USD" in name:
+        return st.column_config.NumberColumn(label, format=_money_format(values))
+    if name in SECONDS or "tokens/s" in name:
         return st.column_config.NumberColumn(label, format="%.3g")
     if name == "used":
         return st.column_config.ProgressColumn(label, format="percent", min_value=0.0, max_value=1.0)
     return st.column_config.TextColumn(label, width="large") if name == "reason" else st.column_config.Column(label)
+
+
+def _money_format(values: pd.Series[Any]) -> str:
+    """Three digits, and plain decimals where amounts are small."""
+    least = min((value for value in values if value and value > 0.0), default=1.0)
+    return "%.3g" if least >= MILLI else f"%.{2 - floor(log10(least))}f"
 
 
 def link_of(scenario: Scenario) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from roofline.figures.theme import Look, axis
 from roofline.figures.words import axis_number
-from roofline.language import localised
 
 _DECADES_OF_FIVES, _DECADES_OF_THREES = 30.0, 1e3
 """An axis longer than these has ticks at 1-3-10, and at powers of ten only."""
@@ -31,5 +30,5 @@ def log_axis(values: Iterable[float | None], look: Look, **own: object) -> dict[
     known = [value for value in values if value]
     low, high = min(known, default=1.0) / 1.5, max(known, default=1.0) * 2.5
     shown = round_ticks(low, high)
-    text = [localised(f"{t:g}") if t < 1000 else axis_number(t) for t in shown]
+    text = [axis_number(t) for t in shown]
     return axis(look, type="log", range=[log10(low), log10(high)], tickvals=shown, ticktext=text, **own)

@@ -12,7 +12,8 @@ from roofline.figures.labels import Box, around, text_box
 from roofline.figures.log_axis import round_ticks
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
 from roofline.figures.words import axis_number, count_tick, sig
-from roofline.language import later, localised, tr
+from roofline.language import later, tr
+from roofline.units import plain_number
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 460, 400
 _LEAST_WIDTH_PX = 280.0
@@ -132,7 +133,7 @@ def _iso(found: FieldMap, look: Look) -> list[dict[str, Any]]:
             "line": line,
             "showscale": False,
             "hoverinfo": "skip",
-            "name": localised(f"{cost.usd:g} USD"),
+            "name": f"{plain_number(cost.usd)} USD",
         }
         for cost in iso_costs(found)
     ]
@@ -150,7 +151,7 @@ def _iso_words(found: FieldMap, look: Look, height_px: float) -> list[dict[str, 
     taken = [] if found.chosen is None else [around(*px(*found.chosen), _RING_PX)]
     notes = []
     for cost in iso_costs(found):
-        text = localised(f"{cost.usd:g} USD")
+        text = f"{plain_number(cost.usd)} USD"
         boxes = ((at, text_box(*px(*at), text, look.tick_px)) for at in cost.places)
         free = next(((at, box) for at, box in boxes if box.inside(frame) and not any(box.meets(other) for other in taken)), None)
         if free is not None:

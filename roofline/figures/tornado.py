@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, log10
+from math import ceil, floor, isclose, log10
 from typing import Any
 
 from roofline.answers.sensitivity import OF_THE_TIME, Sensitivity, Swing
@@ -20,6 +20,8 @@ _LEAST_BAR_FRAC = 0.3
 """Of that width, however long the words."""
 _MANY = 10_000
 _TICKS = 4
+_SAME = 1e-9
+_OTHER = {"low": "high", "high": "low"}
 _ENDS = {"low": later("low end"), "high": later("high end")}
 _LONGEST_NAME = 26
 _LONGEST_UNIT = len("tokens/s")
@@ -131,14 +133,31 @@ def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str
 
 
 def _end_words(swing: Swing, end: str, centre: float) -> str:
-    """The assumption's value at one end; nothing where the answer stays."""
-    if getattr(swing, f"at_{end}") == centre:
+    """The assumption's value at one end; nothing where the answer stays, and both values at the further of two on one side."""
+    here, other = getattr(swing, f"at_{end}"), getattr(swing, f"at_{_OTHER[end]}")
+    if _stays(here, centre):
         return ""
+    if _stays(other, centre) or (here < centre) != (other < centre):
+        return _value_words(swing, end)
+    if (abs(here - centre), end) < (abs(other - centre), _OTHER[end]):
+        return ""
+    return tr("{low} to {high}", low=_number(swing.low), high=_value_words(swing, "high"))
+
+
+def _stays(answer: float, centre: float) -> bool:
+    """Whether an answer is the usual one, rounding apart."""
+    return isclose(answer, centre, rel_tol=_SAME)
+
+
+def _value_words(swing: Swing, end: str) -> str:
     value = getattr(swing, end)
     if swing.unit == OF_THE_TIME:
         return localised(f"{value:.0%}")
-    number = axis_number(value) if value >= _MANY else sig(value)
-    return f"{number} {_unit(swing.unit)}".strip()
+    return f"{_number(value)} {_unit(swing.unit)}".strip()
+
+
+def _number(value: float) -> str:
+    return axis_number(value) if value >= _MANY else sig(value)
 
 
 def _unit(unit: str) -> str:

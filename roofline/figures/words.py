@@ -6,7 +6,7 @@ import numpy as np
 
 from roofline.answers.report import Bound
 from roofline.language import later, localised, tr
-from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, TERA, duration, significant, with_prefix
+from roofline.units import GIGA, KIBI, KILO, MEBI, MEGA, MILLI, TERA, duration, plain_number, significant, with_prefix
 
 BOUND_WORDS: dict[Bound, str] = {
     "compute": later("compute"),
@@ -74,11 +74,11 @@ def sig(value: object, digits: int = 3) -> str:
 def axis_number(value: float) -> str:
     """A tick: a short number with a letter for thousands.
 
-    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(2e9), axis_number(1e12)
-    ('0.3', '300', '10k', '2bn', '1,000bn')
+    >>> axis_number(0.3), axis_number(300), axis_number(10_000), axis_number(2e9), axis_number(1e12), axis_number(2e-5)
+    ('0.3', '300', '10k', '2bn', '1,000bn', '0.00002')
     """
     if value < KILO:
-        return localised(f"{value:g}")
+        return plain_number(value)
     if value < MEGA:
         return localised(f"{value / KILO:.3g}") + "k"
     if value < GIGA:

@@ -92,6 +92,38 @@ def test_every_basis_of_a_price_is_chosen_on_the_page() -> None:
     assert "newest spot quotes" in html(app)
 
 
+def test_what_is_in_force_is_what_is_selected() -> None:
+    """Nobody rents out an Apple machine: its price is that of owning it, and the fields for that are there."""
+    for hardware, kind in (("apple-m4max", "owned"), ("h200-sxm", "rental")):
+        app = opened(v="1", model="llama-3.1-8b", hw=hardware, w="q4_k_m", batch="1")
+        cost = evaluate(scenario(app)).cost
+        assert cost.price_kind == {"owned": "ownership", "rental": "rental"}[kind]
+        basis = next(item for item in app.get("button_group") if item.proto.label == "Basis of the price")
+        assert basis.value == kind
+        fields = {item.key for item in app.number_input}
+        assert ("page_price_usd" in fields) is (kind == "owned")
+        assert ("Nobody is known to rent this device out" in html(app)) is (kind == "owned")
+    app = opened(v="1", model="llama-3.1-8b", hw="apple-m4max", w="q4_k_m", batch="1")
+    app.number_input(key="page_price_usd").set_value(5_000.0).run()
+    assert scenario(app).ownership.price_usd == 5_000.0
+
+
+def test_break_even_and_payback_agree() -> None:
+    dear = html(opened(**LLAMA, own="on", cost="api:0.1/0.1/0.1"))
+    assert "never, at this price and speed" in dear
+    assert "not within its life of 48.0 months" in dear
+    assert "not bought" in html(opened(**LLAMA))
+
+
+def test_small_amounts_are_plain_decimals() -> None:
+    small = {"v": "1", "model": "qwen2.5-0.5b", "hw": "apple-m4max", "n": "1", "w": "q4_k_m", "batch": "64", "own": "power"}
+    app = opened(**small, **{"in": "16", "out": "16"})
+    shown = html(app)
+    assert evaluate(scenario(app)).cost.used.usd_per_request < 1e-6
+    assert not re.findall(r"\d(?:\.\d+)?e-\d+", re.sub(r"<[^>]*>", " ", shown))
+    assert "0.0000" in values(app)[2]
+
+
 def test_a_quote_becomes_ones_own_price() -> None:
     app = opened(**LLAMA, usd="2")
     box = app.selectbox(key="page_quote")

@@ -15,6 +15,7 @@ import pytest
 import typer
 
 from roofline.adapters.families import Habits
+from roofline.answers.accuracy import trust
 from roofline.answers.validation import shipped_validation
 from roofline.catalog.calibration import calibration
 from roofline.catalog.hardware import device_of_text
@@ -111,7 +112,9 @@ def test_the_errors_of_the_readme_are_those_of_validate() -> None:
         shares = (found.median_error, found.p90_error, found.inside_band, fit.left_out_median, fit.left_out_p90)
         row = f"| {words} | {found.n} | {' | '.join(f'{share:.0%}' for share in shares)} |"
         assert row in text, f"the table should have {row}"
-    assert f"{calibration().n_rows:,} public measurements" in text
+    whole, words = trust(shipped_validation(), calibration()), " ".join(text.split())
+    assert f"compares {whole.n:,} public measurements from {whole.n_sources} sources" in words  # as the page Accuracy says
+    assert f"fitted on {calibration().n_rows:,} of them; the other {whole.n - calibration().n_rows:,} have" in words
 
 
 def test_the_examples_of_the_catalogue_page_are_read() -> None:

@@ -6,6 +6,8 @@ import json
 
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roofline import FleetScenario, Scenario, fleet
 from roofline.answers.api import against_api, crossing
@@ -50,6 +52,22 @@ def test_a_tornado_leaves_room_and_escapes_names() -> None:
     assert HOSTILE not in json.dumps(spec)
     assert "Nothing" in tornado_alt(Sensitivity("answer", "USD", 10.0, ()))
     valid(tornado_figure(Sensitivity("answer", "USD", None, ()), LOOKS[0]))
+
+
+ends = st.sampled_from([0.0, 1e-12, -1e-13, 0.02, 0.021, 2.0, -0.02, -2.0])
+
+
+@given(st.lists(st.tuples(ends, ends), min_size=1, max_size=MOST_BARS), st.sampled_from(LOOKS))
+def test_no_two_words_of_a_tornado_stand_at_one_place(moved: list[tuple[float, float]], look: Look) -> None:
+    """At an end where the answer stays, rounding apart, there is no word; of two ends on one side the further has both values."""
+    swings = tuple(Swing(f"n{n}", 1.0, 0.0, 1.1, "ratio", 10.0 + a, 10.0 + b, "s") for n, (a, b) in enumerate(moved))
+    low, high = tornado_figure(Sensitivity("answer", "USD", 10.0, swings), look)["data"]
+    for (a, b), below, above in zip(moved, low["text"], high["text"], strict=True):
+        sides = [value > 0 for value, words in ((a, below), (b, above)) if words]
+        assert len(set(sides)) == len(sides)
+        assert len(sides) == len({value > 0 for value in (a, b) if abs(value) > 1e-9})
+        if abs(a) > 1e-9 and abs(b) > 1e-9 and (a > 0) == (b > 0):
+            assert [word for word in (below, above) if word] == ["0 to 1.10"]
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -90,7 +90,7 @@ def nearest_ids(given: str, known: Iterable[str], n: int = 4) -> tuple[str, ...]
     >>> nearest_ids("a40x", ["a40", "h100-sxm"])
     ('a40',)
     """
-    wanted = given.lower()[:200]
+    wanted = "-".join(given[:200].lower().split())
     ids = list(known)
     inside = sorted((i for i in ids if wanted and (wanted in i or i in wanted)), key=lambda i: (abs(len(i) - len(wanted)), i))
     close = difflib.get_close_matches(wanted, ids, n=n, cutoff=0.5)

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from roofline.adapters.envelope import Envelope
+from roofline.catalog.names import Names
 from roofline.errors import CatalogError, InputError, UnknownIdError
 from roofline.language import cached, later, tr
 from roofline.specs.base import printable
@@ -92,7 +93,7 @@ def load_hardware(ref: str) -> Accelerator:
 
 def catalogue_hardware_id(ref: str) -> str | None:
     """The id meant by a spelling; ``None`` where the catalogue has no such device."""
-    return _names().get(ref.strip().lower().replace(" ", "-").replace("_", "-"))
+    return hardware_names().entry(ref)
 
 
 def is_own_device(ref: str) -> bool:
@@ -236,9 +237,10 @@ def _sources() -> dict[str, Source]:
 
 
 @cache
-def _names() -> dict[str, str]:
-    entries = _content()["accelerators"]
-    return {name: key for key, entry in entries.items() for name in (key, *entry.get("aliases", ()))}
+def hardware_names() -> Names:
+    """What devices are called: by id, by alias, by name."""
+    entries = _content()["accelerators"].items()
+    return Names({key: (entry["name"], *entry.get("aliases", ()), key) for key, entry in entries})
 
 
 @cache

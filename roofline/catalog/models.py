@@ -13,6 +13,7 @@ from pathlib import Path
 from roofline.adapters.configuration import model_from_configuration
 from roofline.adapters.files import load_model_file
 from roofline.adapters.inline import is_inline, unpack
+from roofline.catalog.names import Names
 from roofline.errors import InputError, UnknownIdError
 from roofline.language import cached, chosen, tr
 from roofline.specs.base import printable
@@ -56,11 +57,10 @@ def model_ids() -> tuple[str, ...]:
 
 
 @cache
-def _names() -> dict[str, str]:
-    """Lower-case spellings to ids."""
-    spelled = {alias.lower(): entry.id for entry in model_entries().values() for alias in entry.aliases}
-    short = {alias.rsplit("/", 1)[-1]: found for alias, found in spelled.items()}
-    return {**short, **spelled, **{found: found for found in model_entries()}}
+def model_names() -> Names:
+    """What models are called: by id, by name, by alias with and without its organisation."""
+    entries = model_entries().values()
+    return Names({e.id: (*(a.rsplit("/", 1)[-1] for a in e.aliases), *e.aliases, e.name, e.id) for e in entries})
 
 
 @cached(maxsize=None)
@@ -131,14 +131,13 @@ def _hub_model(ref: str, _language: str) -> ModelSpec:
 
 def catalogue_model_id(ref: str) -> str | None:
     """The id meant by a spelling, without and with its organisation, trimmed of neutral endings."""
-    wanted = ref.strip().lower()
+    wanted, bare = re.sub(r"[\s_-]+", "-", ref.strip().lower()), "/" not in ref
     for name in (wanted, wanted.rsplit("/", 1)[-1] if wanted.count("/") == 1 else wanted):
         trimmed = name.removeprefix("meta-")
         while trimmed:
-            if trimmed in _names():
-                return _names()[trimmed]
-            if name in _names():
-                return _names()[name]
+            found = model_names().entry(trimmed, bare=bare) or model_names().entry(name, bare=bare)
+            if found is not None:
+                return found
             shorter = NEUTRAL_ENDINGS.sub("", trimmed)
             trimmed = shorter if shorter != trimmed else ""
     return None

@@ -123,17 +123,18 @@ def known(scenario: Scenario, last: Scenario) -> tuple[Scenario, dict[str, str]]
     """The scenario by catalogue ids; what the catalogue does not know keeps its last value, with a sentence for each."""
     named: dict[str, str | None] = {}
     problems: dict[str, str] = {}
-    for name, (kind, find) in _FINDERS.items():
+    for name, (kind, find) in FINDERS.items():
         given = getattr(scenario, name)
         try:
             named[name] = None if given is None else find(given)
         except RooflineError as error:
             named[name] = getattr(last, name)
-            problems[name] = f"{_refusal(kind, given, error)} {_still(name, named[name])}"
+            problems[name] = f"{refusal(kind, given, error)} {_still(name, named[name])}"
     return scenario.model_copy(update=named), problems
 
 
-def _refusal(kind: str, given: str, error: RooflineError) -> str:
+def refusal(kind: str, given: str, error: RooflineError) -> str:
+    """Why what was given is not taken, in one sentence."""
     if not isinstance(error, UnknownIdError):
         text = str(error)
         return text[:1].upper() + text[1:]
@@ -184,7 +185,7 @@ def _format(role: str, ref: str) -> str:
 
 
 _SHOWN_CHARACTERS = 40
-_FINDERS: dict[str, tuple[str, Callable[[str], str]]] = {
+FINDERS: dict[str, tuple[str, Callable[[str], str]]] = {
     "model": (later("model"), _model),
     "hardware": (later("hardware"), _hardware),
     "engine": (later("engine"), _engine),

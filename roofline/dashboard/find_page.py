@@ -28,7 +28,7 @@ from roofline.dashboard.find_view import (
     milliseconds_s,
     search_query,
 )
-from roofline.dashboard.shell import Frame
+from roofline.dashboard.shell import Frame, another
 from roofline.dashboard.text import esc, heading, notice
 from roofline.errors import RooflineError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
@@ -144,7 +144,8 @@ def _answer(values: Values, query: SearchQuery) -> Search | None:
         st.html(notice(tr("No answer for this"), esc(error)))
         return None
     if ran != query:
-        st.html(f'<p class="rf-note" role="status"><span class="rf-mark">{esc(tr(words.CHANGED))}</span></p>')
+        st.html(notice(tr(words.CHANGED), esc(words.changed(ran, query))))
+    another()
     return found
 
 

@@ -8,11 +8,13 @@ from roofline.answers.found import Cause, Deployment, Search
 from roofline.answers.inverse import Solved
 from roofline.answers.report import Plan
 from roofline.catalog.hardware import load_hardware
+from roofline.dashboard.choices import model_words
 from roofline.dashboard.fields import Values
 from roofline.dashboard.text import esc, first_upper, table
 from roofline.figures.words import BOUND_WORDS, sig
 from roofline.language import later, localised, tr
 from roofline.specs.hardware import Category
+from roofline.specs.search import SearchQuery
 from roofline.units import duration
 
 _MOST_NAMED = 3
@@ -53,7 +55,7 @@ NOT_RUN = later(
     "Set the promise, the traffic and what to choose from, then search: some hundred thousand deployments are compared in "
     "a few seconds. Model, prompt and output lengths come from the controls on the left."
 )
-CHANGED = later("The question has changed since this search. Search again to answer the new one.")
+CHANGED = later("This answers an earlier question")
 HELP_TTFT = later("Longest time to first token, seconds. Empty: any.")
 HELP_PERCENTILE = later(
     "As expected: the middle of the prediction, no waiting. With a percentile and requests that arrive at random, TTFT includes "
@@ -82,6 +84,15 @@ def choice_words(values: Values) -> str:
         price=price,
         n=values["most"],
     )
+
+
+def changed(ran: SearchQuery, now: SearchQuery) -> str:
+    """Whose answer is still shown."""
+    again = tr("The question has changed since this search. Search again to answer the new one.")
+    if ran.model == now.model:
+        return again
+    was, is_now = model_words(ran.model), model_words(now.model)
+    return tr("It is for {was}, not for {now}.", was=was, now=is_now) + f" {again}"
 
 
 def category_words(kind: Category) -> str:

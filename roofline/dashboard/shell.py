@@ -25,8 +25,10 @@ from roofline.dashboard.text import count_of, esc, notice, scenario_parts
 from roofline.errors import PlanError, RooflineError
 from roofline.figures.theme import Look, Mode
 from roofline.language import chosen, later, tr, use
+from roofline.specs.base import printable
 from roofline.specs.scenario import Scenario
 
+_SHOWN_CHARACTERS = 40
 FAULT = later("Something went wrong on our side; your inputs are kept.")
 
 
@@ -111,7 +113,8 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     if is_own_device(scenario.hardware):
         state.keep_own("hardware", scenario.hardware, load_hardware(scenario.hardware).name)
     report, error = _answer(scenario)
-    problems = {**wanted.problems, **unknown}
+    refused = state.refused()
+    problems = {**wanted.problems, **unknown, **{name: f"{r.problem} {r.still}" for name, r in refused.items()}}
     if isinstance(error, PlanError):
         problems["plan"] = str(error)
     sidebar.controls(scenario, report, problems)
@@ -119,7 +122,9 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
     _menu(pages, title, query)
     _head(report, scenario)
     _problems(tr("Part of the link could not be read"), wanted.link_problems)
-    _problems(tr("Not taken over from the controls"), tuple(problems.values()), phone_only=True)
+    told = tuple(problem for name, problem in problems.items() if name not in refused)
+    _problems(tr("Not taken over from the controls"), told, phone_only=True)
+    another()
     return Frame(scenario, report, error, look, query, pages)
 
 
@@ -158,6 +163,13 @@ def _head(report: Report | None, scenario: Scenario) -> None:
     with st.container(key="head", horizontal=True, vertical_alignment="center"):
         st.html(f'<p class="rf-line" role="heading" aria-level="1"><strong>{esc(first)}</strong>{words}</p>')
         link_button()
+
+
+def another() -> None:
+    """Say that an answer is for another model or device than the one typed last: at the top, and wherever one is asked for."""
+    for found in state.refused().values():
+        title = tr("This answer is not for '{given}'", given=printable(found.typed, _SHOWN_CHARACTERS))
+        st.html(notice(title, esc(f"{found.problem} {found.still}")))
 
 
 def _problems(title: str, problems: tuple[str, ...], *, phone_only: bool = False) -> None:

@@ -13,8 +13,9 @@ from roofline.catalog.boxes import can_be_linked, load_box
 from roofline.dashboard import choices, own_device, saved
 from roofline.dashboard.extras import DIVIDING, OWNING, PLACES, SERVING, Extra
 from roofline.dashboard.fields import AUTO, FORMATS, KNOBS, LOADS, MANUAL
-from roofline.dashboard.state import LANGUAGE_KEY, key, own, set_controls, set_language, set_some
+from roofline.dashboard.state import LANGUAGE_KEY, choose, key, own, refused, set_controls, set_language, set_some
 from roofline.dashboard.text import esc
+from roofline.dashboard.typed import WORDS
 from roofline.errors import RooflineError
 from roofline.figures.words import sig
 from roofline.language import LANGUAGES, chosen, later, tr
@@ -110,6 +111,7 @@ def _machine(problems: Problems) -> None:
     help_text = tr("Type to search; ids such as deepseek-v3 work too. A model of your own: see the page Model.")
     _list("model", tr("Model"), models, choices.model_words, help_text, free=True)
     _problem("model", problems)
+    _instead("model")
     devices = (*choices.hardware(), *own("hardware"))
     _list(
         "hardware",
@@ -121,6 +123,7 @@ def _machine(problems: Problems) -> None:
         on_change=_alone,
     )
     _problem("hardware", problems)
+    _instead("hardware")
     own_device.form()
     left, right = st.columns(2)
     with left:
@@ -146,6 +149,21 @@ def _alone() -> None:
     st.session_state[_ALONE] = chosen_one if is_many else None
     if is_many:
         set_some({"devices": 1})
+
+
+def _instead(name: str) -> None:
+    """Entries to take instead of what was typed, that still shown among them."""
+    found = refused().get(name)
+    if found is None:
+        return
+    words = WORDS[name]
+    st.pills(
+        tr("Choose instead"),
+        (*(entry for entry in found.choices if entry != found.kept), found.kept),
+        key=f"instead_{name}",
+        format_func=lambda entry: tr("keep {name}", name=words(entry)) if entry == found.kept else words(entry),
+        on_change=lambda: choose(name, st.session_state[f"instead_{name}"]),
+    )
 
 
 def _load(problems: Problems) -> None:

@@ -21,6 +21,7 @@ from roofline.dashboard.fields import Values, asked, control_values
 from roofline.dashboard.find_view import FIND_VIEW
 from roofline.dashboard.formula_view import FORMULA_VIEW
 from roofline.dashboard.machine_view import MACHINE_VIEW
+from roofline.dashboard.typed import WORDS, Refused, read
 from roofline.errors import LinkError
 from roofline.language import ENGLISH, LANGUAGES, later, tr
 from roofline.specs.scenario import Scenario
@@ -38,7 +39,7 @@ VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
 _MOST_OWN = 5
 _URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
-_CARRIED, _PAGE = "_carried", "_page"
+_CARRIED, _PAGE, _REFUSED = "_carried", "_page", "_refused"
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def _decoded(query: dict[str, str]) -> link.Decoded:
 
 def set_controls(scenario: Scenario) -> None:
     """Let every control show a scenario. Callbacks and links only: not after the controls are drawn."""
+    st.session_state[_REFUSED] = {}
     set_some(control_values(scenario))
 
 
@@ -134,6 +136,7 @@ def open_link(text: str) -> None:
 
 def current() -> Asked:
     """The scenario of the controls; controls that are not drawn keep their value."""
+    _settle()
     values = _values()
     scenario, problems = asked(values, last())
     seen = (values, [page.text() for page in PAGE_VIEWS])
@@ -141,6 +144,33 @@ def current() -> Asked:
         st.session_state[_PROBLEMS] = ()
     st.session_state[_KEPT], st.session_state[_SEEN] = values, seen
     return Asked(scenario, problems, st.session_state[_PROBLEMS])
+
+
+def refused() -> dict[str, Refused]:
+    """What was typed for a model or device and is none, by control, until the control is set anew."""
+    return dict(st.session_state.get(_REFUSED, {}))
+
+
+def choose(control: str, entry: str) -> None:
+    """Let a control show an entry instead of what was refused. Callbacks only."""
+    st.session_state[_REFUSED] = {name: other for name, other in refused().items() if name != control}
+    st.session_state[key(control)] = entry
+
+
+def _settle() -> None:
+    """Let model and hardware show entries alone: what was typed as the one it stands for, or else those before, and why."""
+    held = refused()
+    for name in WORDS:
+        typed = st.session_state.get(key(name))
+        found = None if typed is None else read(name, typed)
+        if found is not None:
+            if name in held and found[name] != held[name].kept:
+                del held[name]
+            set_some(found)
+        elif typed is not None:
+            held[name] = Refused(name, typed, getattr(last(), name))
+            st.session_state[key(name)] = held[name].kept
+    st.session_state[_REFUSED] = held
 
 
 def _values() -> Values:

@@ -332,7 +332,7 @@ def test_the_compiled_catalogue_is_that_of_the_yaml() -> None:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch):
     """A module without memory, before and after."""
-    caches = (hardware._content, hardware._sources, hardware._names, hardware._known)
+    caches = (hardware._content, hardware._sources, hardware.hardware_names, hardware._known)
     for cached in caches:
         cached.cache_clear()
     yield monkeypatch

@@ -354,11 +354,14 @@ _CAUSES = {
 }
 
 
+_PAID = {"rental": "rent", "ownership": "owning", "power only": "power", "yours": "you", "unknown": "n/a"}
+
+
 def search_text(answer: Json) -> str:
     """The cheapest deployments as a table, and why the others lost."""
     lines = [answer["sentence"]]
     shown = answer["winners"][:_LISTED] or [item for item in (answer["nearest"],) if item]
-    head = ("USD/h", "USD/M out", "replicas", "weights", "batch", "TTFT", "TPOT", "use")
+    head = ("USD/h", "paid by", "USD/M out", "replicas", "weights", "batch", "TTFT", "TPOT", "use")
     lines += columns([head, *(_deployment_row(item) for item in shown)]) if shown else []
     causes = Counter(item["cause"] for item in answer["losers"])
     if causes:
@@ -379,6 +382,7 @@ def _deployment_row(item: Json) -> tuple[str, ...]:
     system = f"{item['replicas']:,} of {item['devices_per_replica']} x {item['hardware_name']}" + (f" ({ways})" if ways else "")
     return (
         _number(item["usd_per_hour"]),
+        _PAID[item["price_kind"]],
         _number(item["usd_per_million_output_tokens"]),
         system,
         item["weights"],

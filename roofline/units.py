@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_DOWN, Context
 from math import isfinite, log10
 from typing import Literal, get_args
 
@@ -98,6 +99,15 @@ def plain_number(value: float) -> str:
     ('0.5', '2', '0.00005', '3e-12')
     """
     return localised(f"{value:.15f}".rstrip("0") if _LEAST_PLAIN <= abs(value) < MILLI else f"{value:g}")
+
+
+def rounded_down(value: float, digits: int = 4) -> float:
+    """The largest number of so few digits that is not above a positive one.
+
+    >>> rounded_down(3.7311311626565372), rounded_down(0.3), rounded_down(12345.6)
+    (3.731, 0.3, 12340.0)
+    """
+    return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal(repr(float(value))))
 
 
 def with_prefix(value: float, unit: str, digits: int = 3) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from roofline.answers.pricing import PriceKind
 from roofline.answers.report import Bound, Phase, Plan
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import SearchQuery
@@ -35,6 +36,8 @@ class Deployment:
     """Requests a second over the most."""
     usd_per_hour: float | None
     usd_per_device_hour: float | None
+    price_kind: PriceKind
+    """Whether it is rented, owned or yours."""
     price_basis: str
     usd_per_million_input_tokens: float | None
     usd_per_million_output_tokens: float | None

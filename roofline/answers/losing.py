@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from roofline.answers.found import Cause, Deployment, Loser
 from roofline.answers.picking import Chosen
-from roofline.answers.pricing import market_price
 from roofline.answers.replicas import Option, Points, capacity
 from roofline.answers.report import Bound, Phase
-from roofline.catalog.hardware import load_hardware
 from roofline.language import later, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.search import SearchQuery
@@ -194,9 +192,7 @@ def notes(query: SearchQuery, winners: Sequence[Deployment]) -> tuple[str, ...]:
 
 def _is_owned(query: SearchQuery, item: Deployment) -> bool:
     """Whether the market's price of a winner is that of owning it."""
-    if query.price != "market" or query.usd_per_device_hour is not None:
-        return False
-    return market_price(load_hardware(item.scenario.hardware)).kind == "ownership"
+    return query.price == "market" and item.price_kind == "ownership"
 
 
 def _miss(name: str, found_s: float, promised_s: float, phase: Phase, bound: Bound) -> str:

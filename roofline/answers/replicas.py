@@ -32,7 +32,7 @@ from roofline.performance.sharding import Shard, replica_plans
 from roofline.performance.weights import weight_bytes
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
-from roofline.units import PER_MILLION, SECONDS_PER_HOUR, Floats
+from roofline.units import PER_MILLION, SECONDS_PER_HOUR, Floats, rounded_down
 
 Narrow = Mapping[str, tuple[tuple[str, str | None], ...]]
 """Kind of engine -> formats, each with the unit that it asks for."""
@@ -84,10 +84,10 @@ class Option:
         return self.shard.over(lambda values: np.asarray(values)[index])
 
     def scenario_at(self, plan: int, request_rate: float) -> Scenario:
-        """One replica under a plan and a rate: what `evaluate` is asked to get the same numbers."""
+        """One replica under a plan and a rate, of few digits: what `evaluate` is asked to get the same numbers."""
         scenario = planned(self.scenario, self.found, self.shard, plan)
         devices = int(np.asarray(self.shard.devices_used)[plan, 0])
-        return scenario.model_copy(update={"devices": devices, "request_rate": request_rate})
+        return scenario.model_copy(update={"devices": devices, "request_rate": rounded_down(request_rate)})
 
 
 def planned(scenario: Scenario, found: Resolved, shards: Shard, index: int) -> Scenario:

@@ -79,12 +79,16 @@ def sentence(
         takes=takes,
     )
     if sustained is not None:
-        one = later("One sequence decodes at a time; the system keeps up with about {rate} requests/s.")
+        one = later(
+            "One sequence decodes at a time; with as many as fit, and no promise of speed, the system keeps up with about "
+            "{rate} requests/s."
+        )
         held = (
             tr(one, rate=significant(sustained))
             if round(batch) == 1
             else tr(
-                "{batch:,.0f} sequences decode at once; the system keeps up with about {rate} requests/s.",
+                "{batch:,.0f} sequences decode at once; with as many as fit, and no promise of speed, the system keeps up with about "
+                "{rate} requests/s.",
                 batch=batch,
                 rate=significant(sustained),
             )

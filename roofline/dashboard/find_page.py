@@ -165,7 +165,7 @@ def _results(found: Search, frame: Frame) -> None:
     if found.winners:
         _winners(found, frame)
     elif found.nearest is not None:
-        st.html(heading(tr("The nearest point")) + words.detail_html(found.nearest))
+        st.html(heading(tr("The nearest point")) + words.detail_html(found.nearest, found.query))
         use_row.buttons(found.nearest.scenario, frame, "find_nearest")
     if found.cost_frontier:
         _frontier(found, frame.look)
@@ -173,7 +173,7 @@ def _results(found: Search, frame: Frame) -> None:
 
 
 def _winners(found: Search, frame: Frame) -> None:
-    st.html(heading(tr("Cheapest deployments"), tr(words.CHOOSE_ROW)))
+    st.html(heading(words.winners_title(found.query), tr(words.CHOOSE_ROW)))
     table = tables.winners_frame(found.winners)
     chosen = st.dataframe(
         table,
@@ -188,7 +188,7 @@ def _winners(found: Search, frame: Frame) -> None:
     item = found.winners[rows[0] if rows else 0]
     machines = f"{localised(f'{item.devices:,}')} × {item.hardware_name}"
     title = machines if rows else tr("The cheapest: {machines}", machines=machines)
-    st.html(heading(title, level=3) + words.detail_html(item))
+    st.html(heading(title, level=3) + words.detail_html(item, found.query))
     use_row.buttons(item.scenario, frame, "find")
     with st.container(horizontal=True):
         csv, whole = partial(_file, tables.winners_csv, found.query), partial(_file, tables.search_bytes, found.query)

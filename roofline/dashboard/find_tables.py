@@ -13,7 +13,7 @@ import streamlit as st
 from roofline import link
 from roofline.answers.found import Deployment, FrontierPoint, Loser, Search
 from roofline.answers.serialise import plain, search_json
-from roofline.dashboard.find_words import CAUSE_WORDS, plan_words
+from roofline.dashboard.find_words import CAUSE_WORDS, PAID_WORDS, plan_words
 from roofline.language import later, tr
 from roofline.specs.scenario import Scenario
 from roofline.units import MILLI
@@ -24,6 +24,7 @@ HEADS = {
     "replicas": later("replicas"),
     "per replica": later("per replica"),
     "USD per hour": later("USD per hour"),
+    "paid by": later("paid by"),
     "USD per M output": later("USD per M output"),
     "USD per M tokens": later("USD per M tokens"),
     "tokens/s per user": later("tokens/s per user"),
@@ -53,6 +54,7 @@ def winners_frame(winners: Sequence[Deployment]) -> pd.DataFrame:
             "replicas": [w.replicas for w in winners],
             "per replica": [w.devices_per_replica for w in winners],
             "USD per hour": [w.usd_per_hour for w in winners],
+            "paid by": [tr(PAID_WORDS[w.price_kind]) for w in winners],
             "USD per M output": [w.usd_per_million_output_tokens for w in winners],
             "USD per M tokens": [w.usd_per_million_tokens for w in winners],
             "tokens/s per user": [w.tokens_per_s_per_user for w in winners],

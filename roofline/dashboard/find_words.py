@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 from roofline.answers.found import Cause, Deployment, Search
 from roofline.answers.inverse import Solved
+from roofline.answers.pricing import PriceKind
 from roofline.answers.report import Plan
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard.choices import model_words
@@ -21,6 +23,13 @@ _MOST_NAMED = 3
 PACE_WORDS = {"speed": later("Tokens/s per user"), "tpot": later("TPOT"), "none": later("Any speed")}
 TRAFFIC_WORDS = {"rate": later("Requests/s"), "users": later("Requests in flight"), "none": later("One full replica")}
 PRICE_WORDS = {"market": later("Rental, else owned"), "rental": later("Rental only"), "owned": later("Owned")}
+PAID_WORDS: dict[PriceKind, str] = {
+    "rental": later("rented"),
+    "ownership": later("owned"),
+    "power only": later("power only"),
+    "yours": later("your price"),
+    "unknown": later("no price is known"),
+}
 CATEGORY_WORDS: dict[Category, str] = {
     "datacentre GPU": later("datacentre GPU"),
     "TPU": later("TPU"),
@@ -122,6 +131,15 @@ def examined(found: Search) -> str:
     )
 
 
+def winners_title(query: SearchQuery) -> str:
+    """What the cheapest are the cheapest in."""
+    if query.request_rate is not None:
+        return tr("Cheapest by USD per hour, for {rate} requests/s", rate=sig(query.request_rate))
+    if query.concurrency is not None:
+        return tr("Cheapest by USD per hour, for {n:,} requests in flight", n=query.concurrency)
+    return tr("Cheapest by USD per million tokens, each one full replica")
+
+
 def notes_html(found: Search) -> str:
     """What the answer rests on."""
     return "".join(f'<p class="rf-note">{esc(note)}</p>' for note in (examined(found), *found.notes))
@@ -138,7 +156,7 @@ def plan_words(plan: Plan) -> str:
     return " · ".join([*parts, *([tr("attention DP")] if plan.attention_data_parallel else [])]) or tr("one device")
 
 
-def detail_html(item: Deployment) -> str:
+def detail_html(item: Deployment, query: SearchQuery) -> str:
     """One deployment, written out."""
     rows = [
         (tr("Machines"), _machine_words(item)),
@@ -146,8 +164,8 @@ def detail_html(item: Deployment) -> str:
         (tr("TTFT"), _time_words(item.ttft_s, item.held_ttft_s)),
         (tr("TPOT"), _time_words(item.tpot_s, item.held_tpot_s)),
         (tr("Bound"), _bound_words(item)),
-        (tr("Load"), _load_words(item)),
-        (tr("Price"), price_words(item.usd_per_device_hour, item.price_basis)),
+        (tr("Load"), _load_words(item, query)),
+        (first_upper(tr(PAID_WORDS[item.price_kind])), price_words(item.usd_per_device_hour, item.price_basis)),
         (tr("Per million tokens"), _token_words(item.usd_per_million_input_tokens, item.usd_per_million_output_tokens)),
     ]
     shown = table((tr("Deployment"), tr("Value")), rows, caption=tr("The chosen deployment"))
@@ -169,9 +187,13 @@ def _bound_words(item: Deployment) -> str:
     return tr("prefill by {prefill}, decode by {decode}", prefill=tr(prefill), decode=tr(decode))
 
 
-def _load_words(item: Deployment) -> str:
+def _load_words(item: Deployment, query: SearchQuery) -> str:
+    if math.isinf(query.promised_ttft_s) and math.isinf(query.promised_tpot_s):
+        message = later("{rate} requests/s, {share:.0%} of the {most} it keeps up with")
+    else:
+        message = later("{rate} requests/s, {share:.0%} of the {most} at which the promise still holds")
     return tr(
-        "{rate} of {most} requests/s, {share:.0%} used",
+        message,
         rate=sig(item.requests_per_s),
         most=sig(item.most_requests_per_s),
         share=item.utilisation_frac,

@@ -62,6 +62,15 @@ def test_a_search_answers_and_travels_in_the_link() -> None:
     best = again.dataframe[0].value.iloc[0]
     query = search_query({**USUAL, "hw": ["h100-sxm", "l40s"], "most": 16}, link.decode(MODEL).scenario)
     assert best["USD per hour"] == search(query).winners[0].usd_per_hour
+    assert best["paid by"] in ("rented", "owned")
+    assert "Cheapest by USD per hour, for 10.0 requests/s" in html(again)
+    assert "at which the promise still holds" in html(again)
+
+
+def test_the_heading_says_what_the_cheapest_are_the_cheapest_in() -> None:
+    asked = {"model": "llama-3.1-8b", "hardware": ("l40s",)}
+    assert "USD per million tokens" in words.winners_title(SearchQuery(**asked))
+    assert "300 requests in flight" in words.winners_title(SearchQuery(**asked, concurrency=300))
 
 
 def test_a_changed_question_keeps_the_old_answer_and_says_so() -> None:

@@ -13,26 +13,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.bisection import Array, largest_kept
+from roofline.answers.bisection import Array, largest_whole
 from roofline.answers.compute_bound import compute_bound, compute_bound_sentence
+from roofline.answers.curves import shard_of
 from roofline.answers.evaluate import evaluate, workload
 from roofline.answers.found import Deployment
 from roofline.answers.replicas import planned
-from roofline.answers.report import Plan
 from roofline.answers.resolve import Resolved, resolve
+from roofline.answers.roominess import MOST_CONTEXT_TOKENS, longest_prompts
 from roofline.answers.search import search
 from roofline.errors import InputError, UnknownIdError
 from roofline.formulas.cost import blended_usd_per_token
 from roofline.language import tr
+from roofline.performance.machine import Machine
 from roofline.performance.planning import room_for
 from roofline.performance.serving import mean_context_tokens, service
 from roofline.performance.sharding import Shard, candidates
 from roofline.performance.steps import Setting
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, SearchQuery
-from roofline.units import duration, significant, with_prefix
+from roofline.units import Floats, duration, significant, with_prefix
 
-MOST_CONTEXT_TOKENS = 10_000_000
 _FASTEST_BYTES_PER_S = 1e18
 _BISECTIONS = 100
 
@@ -67,8 +68,18 @@ class Wish:
         return value
 
     def query(self) -> SearchQuery:
-        """The same as a search among one kind of device, the batch in flight."""
+        """The same as a search among one kind of device, the batch in flight.
+
+        Raises
+        ------
+        InputError
+            Something is set that a search chooses itself or has no place for; it is named.
+        """
         asked = self.scenario
+        other = [n for n, f in Scenario.model_fields.items() if n not in (*_SOUGHT, *_MONEY) and getattr(asked, n) != f.default]
+        if other:
+            names = ", ".join(name.replace("_", " ") for name in other)
+            raise InputError(tr("The fewest devices are not sought with these set: {names}. Clear them.", names=names))
         return SearchQuery(
             model=asked.model,
             hardware=(asked.hardware,),
@@ -76,11 +87,29 @@ class Wish:
             output_tokens=asked.output_tokens,
             ttft_s=self.ttft_s,
             tpot_s=self.tpot_s,
+            request_rate=asked.request_rate,
             concurrency=asked.batch,
             weights=(asked.weights or AS_STORED,),
             kv_cache=asked.kv_cache,
             engine=asked.engine,
         )
+
+    def devices(self) -> Solved:
+        """The fewest devices; what they cost is asked as before."""
+        found = fewest_devices(self.query())
+        if found.scenario is None:
+            return found
+        money = {name: getattr(self.scenario, name) for name in _MONEY}
+        return replace(found, scenario=found.scenario.model_copy(update=money))
+
+
+_SOUGHT = (
+    *("model", "hardware", "devices", "input_tokens", "output_tokens", "batch", "request_rate"),
+    *("weights", "kv_cache", "engine"),
+)
+"""Fields of a load that a search takes over, or seeks."""
+_MONEY = ("usd_per_device_hour", "rental", "ownership", "grid", "utilisation")
+"""Fields that say what devices cost, not how many are needed."""
 
 
 def solved(question: str, wish: Wish) -> Solved:
@@ -89,7 +118,7 @@ def solved(question: str, wish: Wish) -> Solved:
     questions: dict[str, Callable[[], Solved]] = {
         "batch": lambda: largest_batch(at, tpot_s=wish.need("tpot_s", tr("a TPOT"))),
         "context": lambda: longest_context(at, tpot_s=wish.tpot_s or math.inf, ttft_s=wish.ttft_s or math.inf),
-        "devices": lambda: fewest_devices(wish.query()),
+        "devices": wish.devices,
         "bandwidth": lambda: needed_bandwidth(at, tpot_s=wish.need("tpot_s", tr("a TPOT"))),
         "price": lambda: break_even_price(
             at,
@@ -106,25 +135,21 @@ def solved(question: str, wish: Wish) -> Solved:
 def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
     """Most sequences that decode at once within a TPOT and fit, over all legal plans of these devices."""
     found = resolve(scenario)
-    shards, most = _plans(scenario, found)
+    shards = candidates(found.structure, found.request)
+    room = room_for(found.structure, shards, found.formats, found.machine, workload([scenario]))
+    most = np.broadcast_to(np.asarray(room.max_batch), np.shape(shards.tensor))
     context = mean_context_tokens(float(scenario.input_tokens), float(scenario.output_tokens))
 
-    def step_s(batch: Array) -> Array:
-        return np.asarray(Setting(found.structure, shards, found.formats, found.machine).decode(batch, context).expected_s)
+    def times_s(batch: Array) -> Array:
+        return _tpot_s(found, shards, batch, context, float(scenario.output_tokens))
 
-    batches = _largest_whole(lambda batch: step_s(batch) <= tpot_s, most)
+    batches = largest_whole(lambda batch: times_s(batch) <= tpot_s, most)
     best = int(np.argmax(batches))
     if batches[best] < 1.0:
         holds = np.flatnonzero(most >= 1.0)
         if not holds.size:
-            why = tr(
-                "{model} does not fit on {devices} x {hardware}.",
-                model=scenario.model,
-                devices=scenario.devices,
-                hardware=scenario.hardware,
-            )
-            return _unsolved("batch", "sequences", why)
-        least = duration(float(np.min(step_s(np.ones_like(most))[holds])))
+            return _unsolved("batch", "sequences", _without_room(scenario, 1))
+        least = duration(float(np.min(times_s(np.ones_like(most))[holds])))
         why = tr("One sequence takes {least} a token; {wanted} is wanted.", least=least, wanted=duration(tpot_s))
         return _unsolved("batch", "sequences", why)
     batch = int(batches[best])
@@ -143,40 +168,95 @@ def largest_batch(scenario: Scenario, *, tpot_s: float) -> Solved:
 def longest_context(scenario: Scenario, *, tpot_s: float = math.inf, ttft_s: float = math.inf) -> Solved:
     """Longest prompt plus output that fits at the scenario's batch, one by default, and keeps TPOT and TTFT, over all plans."""
     found = resolve(scenario)
-    shards, _ = _plans(scenario, found)
-    batch, output = float(scenario.batch or 1), float(scenario.output_tokens)
+    shards = candidates(found.structure, found.request)
+    batch, output = scenario.batch or 1, scenario.output_tokens
 
-    def keeps(prompt: Array) -> NDArray[np.bool_]:
-        load = replace(workload([scenario]), prompt_tokens=prompt)
-        room = room_for(found.structure, shards, found.formats, found.machine, load)
-        times = service(found.structure, shards, found.formats, found.machine, batch, prompt, output)
-        in_time = (np.asarray(times.decode.expected_s) <= tpot_s) & (np.asarray(times.expected_ttft_s) <= ttft_s)
-        return in_time & (np.asarray(room.max_batch) >= batch)
+    def times_s(prompt: Array) -> tuple[Array, Array]:
+        at = service(found.structure, shards, found.formats, found.machine, float(batch), prompt, float(output))
+        return np.asarray(at.decode.expected_s) / at.tokens_per_step, np.asarray(at.expected_ttft_s)
 
-    prompts = _largest_whole(keeps, np.full(np.shape(shards.tensor), float(MOST_CONTEXT_TOKENS)))
+    def in_time(prompt: Array) -> NDArray[np.bool_]:
+        tpot, ttft = times_s(prompt)
+        return (tpot <= tpot_s) & (ttft <= ttft_s)
+
+    most = longest_prompts(found, shards, output, float(batch))
+    prompts = largest_whole(in_time, most)
     best = int(np.argmax(prompts))
     if prompts[best] < 1.0:
-        why = tr(
-            "No prompt of {model} on {devices} x {hardware} at batch {batch:,.0f} fits and keeps the promise.",
-            model=scenario.model,
-            devices=scenario.devices,
-            hardware=scenario.hardware,
-            batch=batch,
-        )
-        return _unsolved("context", "tokens", why)
+        short = scenario.model_copy(update={"input_tokens": 1, "request_rate": None})
+        holds = most >= 1.0
+        if not np.any(holds):
+            return _unsolved("context", "tokens", _without_room(short, batch))
+        tpot, ttft = (np.broadcast_to(values, most.shape)[holds] for values in times_s(np.ones_like(most)))
+        return _unsolved("context", "tokens", _too_slow(tpot, tpot_s, ttft, ttft_s))
     prompt = int(prompts[best])
+    tpot_then, ttft_then = (np.broadcast_to(values, most.shape)[best] for values in times_s(prompts + 1.0))
+    if prompt < most[best]:
+        end = _slow_words(float(tpot_then), tpot_s, float(ttft_then), ttft_s)
+    else:
+        end = tr("memory is full") if prompt + output < MOST_CONTEXT_TOKENS else tr("no longer one is looked for")
     return Solved(
         question="context",
-        value=float(prompt + scenario.output_tokens),
+        value=float(prompt + output),
         unit="tokens",
-        sentence=tr(
-            "{tokens:,} tokens, {prompt:,} of them prompt; one more would not do.",
-            tokens=prompt + scenario.output_tokens,
-            prompt=prompt,
-        ),
+        sentence=_context_sentence(prompt, output, end, found.model.trained_context),
         scenario=planned(scenario, found, shards, best).model_copy(
-            update={"batch": int(batch), "request_rate": None, "input_tokens": prompt}
+            update={"batch": batch, "request_rate": None, "input_tokens": prompt}
         ),
+    )
+
+
+def _context_sentence(prompt: int, output: int, end: str, trained: int | None) -> str:
+    text = tr(
+        "{tokens:,} tokens, {prompt:,} of them prompt: with one more, {end}.", tokens=prompt + output, prompt=prompt, end=end
+    )
+    if trained is None or prompt + output <= trained:
+        return text
+    return f"{text} {tr('The model was trained for {n:,}.', n=trained)}"
+
+
+def _slow_words(tpot_s: float, most_tpot_s: float, ttft_s: float, most_ttft_s: float) -> str:
+    """Which time is over what is wanted."""
+    token = tr("TPOT is over {wanted}", wanted=duration(most_tpot_s))
+    first = tr("TTFT is over {wanted}", wanted=duration(most_ttft_s))
+    if tpot_s > most_tpot_s and ttft_s > most_ttft_s:
+        return tr("{one} and {other}", one=token, other=first)
+    return token if tpot_s > most_tpot_s else first
+
+
+def _too_slow(tpot_s: Array, most_tpot_s: float, ttft_s: Array, most_ttft_s: float) -> str:
+    """Why no prompt keeps a promise: what the shortest takes under the best of the plans that hold it."""
+    tpot, ttft = float(np.min(tpot_s)), float(np.min(ttft_s))
+    if tpot > most_tpot_s:
+        return tr(
+            "A prompt of one token fits, but TPOT is then {least}; {wanted} is wanted.",
+            least=duration(tpot),
+            wanted=duration(most_tpot_s),
+        )
+    if ttft > most_ttft_s:
+        return tr(
+            "A prompt of one token fits, but TTFT is then {least}; {wanted} is wanted.",
+            least=duration(ttft),
+            wanted=duration(most_ttft_s),
+        )
+    with_ttft = float(np.min(tpot_s[ttft_s <= most_ttft_s]))
+    return tr(
+        "A prompt of one token fits, but no plan keeps both: with TTFT within {ttft}, TPOT is {least}; {wanted} is wanted.",
+        ttft=duration(most_ttft_s),
+        least=duration(with_ttft),
+        wanted=duration(most_tpot_s),
+    )
+
+
+def _without_room(scenario: Scenario, batch: int) -> str:
+    """How much memory is missing for so many sequences, and what would do."""
+    report = evaluate(scenario.model_copy(update={"batch": batch, "request_rate": None}))
+    return tr(
+        "{model} does not fit on {devices} x {hardware}. {why}",
+        model=report.model_name,
+        devices=scenario.devices,
+        hardware=report.hardware_name,
+        why=report.sentence,
     )
 
 
@@ -221,13 +301,13 @@ def _few(best: Deployment) -> str:
 def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
     """Memory bandwidth at which this load, its plan and everything else as they are, is expected to take just this TPOT."""
     found, report = resolve(scenario), evaluate(scenario.model_copy(update={"request_rate": None}))
-    shard, context = _shard(report.plan), report.context_tokens
+    shard = shard_of(report.plan, scenario)
 
-    def step_s(bandwidth: float) -> float:
+    def time_s(bandwidth: float) -> float:
         machine = replace(found.machine, bandwidth_bytes_per_s=bandwidth)
-        return float(Setting(found.structure, shard, found.formats, machine).decode(float(report.batch), context).expected_s)
+        return float(_tpot_s(found, shard, float(report.batch), report.context_tokens, float(scenario.output_tokens), machine))
 
-    rest = step_s(_FASTEST_BYTES_PER_S)
+    rest = time_s(_FASTEST_BYTES_PER_S)
     if rest >= tpot_s:
         why = tr(
             "No bandwidth is enough: all else takes {rest}, and {wanted} is wanted.", rest=duration(rest), wanted=duration(tpot_s)
@@ -236,7 +316,7 @@ def needed_bandwidth(scenario: Scenario, *, tpot_s: float) -> Solved:
     low, high = 1.0, _FASTEST_BYTES_PER_S
     for _ in range(_BISECTIONS):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if step_s(middle) > tpot_s else (low, middle)
+        low, high = (middle, high) if time_s(middle) > tpot_s else (low, middle)
     ratio = significant(high / found.machine.bandwidth_bytes_per_s)
     return Solved(
         question="bandwidth",
@@ -292,26 +372,13 @@ def compute_bound_batch(scenario: Scenario) -> Solved:
     return Solved("compute-bound", float(found.batch), "sequences", sentence, found.scenario)
 
 
-def _largest_whole(keeps: Callable[[Array], NDArray[np.bool_]], most: Array) -> Array:
-    """The largest whole number up to ``most`` that keeps a condition, for every plan; 0 where 1 does not."""
-    return largest_kept(lambda n: keeps(np.maximum(n, 1.0)), np.zeros_like(most), np.floor(most) + 1.0)
-
-
-def _plans(scenario: Scenario, found: Resolved) -> tuple[Shard, Array]:
-    """Every legal plan, and the batch each has room for."""
-    shards = candidates(found.structure, found.request)
-    room = room_for(found.structure, shards, found.formats, found.machine, workload([scenario]))
-    return shards, np.broadcast_to(np.asarray(room.max_batch), np.shape(shards.tensor))
-
-
-def _shard(plan: Plan) -> Shard:
-    return Shard(
-        tensor=float(plan.tensor_parallel),
-        pipeline=float(plan.pipeline_parallel),
-        data=float(plan.data_parallel),
-        expert=float(plan.expert_parallel),
-        attention_data=float(plan.attention_data_parallel),
-    )
+def _tpot_s(
+    found: Resolved, shards: Shard, batch: Array | float, context: Floats, n_steps: float, machine: Machine | None = None
+) -> Array:
+    """Expected time of an output token: a step over the tokens that it yields to each sequence."""
+    setting = Setting(found.structure, shards, found.formats, machine or found.machine)
+    step = setting.decode(batch, context, n_steps)
+    return np.asarray(step.expected_s) / found.structure.shortcuts.tokens_per_step
 
 
 def _unsolved(question: str, unit: str, why: str) -> Solved:

@@ -79,19 +79,15 @@ def sentence(
         takes=takes,
     )
     if sustained is not None:
-        one = later(
-            "One sequence decodes at a time; with as many as fit, and no promise of speed, the system keeps up with about "
-            "{rate} requests/s."
-        )
-        held = (
-            tr(one, rate=significant(sustained))
+        sequences = (
+            tr("One sequence decodes at a time")
             if round(batch) == 1
-            else tr(
-                "{batch:,.0f} sequences decode at once; with as many as fit, and no promise of speed, the system keeps up with about "
-                "{rate} requests/s.",
-                batch=batch,
-                rate=significant(sustained),
-            )
+            else tr("{batch:,.0f} sequences decode at once", batch=batch)
+        )
+        held = tr(
+            "{sequences}; with as many as fit, and no promise of speed, the system keeps up with about {rate} requests/s.",
+            sequences=sequences,
+            rate=significant(sustained),
         )
         return f"{text} {held}"
     return f"{text} {_critical(batch, critical_tokens)}; {_doubling(step, doubled_step_s)}"

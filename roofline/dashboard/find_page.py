@@ -24,8 +24,8 @@ from roofline.dashboard.find_view import (
     PRICES,
     QUESTIONS,
     TRAFFICS,
+    asked_wish,
     format_choices,
-    milliseconds_s,
     search_query,
 )
 from roofline.dashboard.shell import Frame, another
@@ -47,6 +47,12 @@ def draw(frame: Frame) -> None:
     st.html(f'<p class="rf-answer">{esc(intro)}</p>')
     _promise(values)
     _choice(values)
+    _search(values, frame)
+    _inverse(values, frame)
+
+
+def _search(values: Values, frame: Frame) -> None:
+    """The search of the question, and its answer once it was asked for."""
     try:
         query = search_query(values, frame.scenario)
     except RooflineError as error:
@@ -56,7 +62,6 @@ def draw(frame: Frame) -> None:
     found = _answer(values, query)
     if found is not None:
         _results(found, frame)
-    _inverse(values, frame)
 
 
 def _ask() -> None:
@@ -72,22 +77,27 @@ def _promise(values: Values) -> None:
         st.segmented_control(tr("Speed"), PACES, key=_key("pace"), required=True, format_func=pace)
         if values["pace"] == "speed":
             label = tr("At least (tokens/s per user)")
-            st.number_input(label, min_value=1e-6, step=5.0, key=_key("speed"), format="%g")
+            _decimal("speed", label, 1e-6, 5.0)
         elif values["pace"] == "tpot":
             label = tr("At most (ms per output token)")
-            st.number_input(label, min_value=1e-6, step=5.0, key=_key("tpot"), format="%g")
+            _decimal("tpot", label, 1e-6, 5.0)
     with cells.cell():
         hint = tr(words.HELP_PERCENTILE)
         st.selectbox(tr("Held for"), PERCENTILES, key=_key("pct"), format_func=words.percentile_words, help=hint)
         label, hint = tr("TTFT at most (s)"), tr(words.HELP_TTFT)
-        st.number_input(label, value=None, min_value=1e-6, step=0.5, key=_key("ttft"), format="%g", help=hint)
+        _decimal("ttft", label, 1e-6, 0.5, help_text=hint)
     with cells.cell():
         load = _told(words.TRAFFIC_WORDS)
         st.segmented_control(tr("Traffic"), TRAFFICS, key=_key("load"), required=True, format_func=load)
         if values["load"] == "rate":
-            st.number_input(tr("Requests per second, in all"), min_value=1e-9, step=1.0, key=_key("rate"), format="%g")
+            _decimal("rate", tr("Requests per second, in all"), 1e-9, 1.0)
         elif values["load"] == "users":
-            st.number_input(tr("Requests in flight, in all"), min_value=1, step=10, key=_key("users"))
+            st.number_input(tr("Requests in flight, in all"), value=None, min_value=1, step=10, key=_key("users"))
+
+
+def _decimal(name: str, label: str, least: float, step: float, *, help_text: str | None = None) -> None:
+    """A number; an empty field holds none, and not the least there is."""
+    st.number_input(label, value=None, min_value=least, step=step, key=_key(name), format="%g", help=help_text)
 
 
 def _told(table: Mapping[str, str]) -> Callable[[str], str]:
@@ -115,7 +125,7 @@ def _choice(values: Values) -> None:
             st.selectbox(tr("Price"), PRICES, key=_key("price"), format_func=price, help=hint)
         with cells.cell():
             label, hint = tr("Your price (USD per device-hour)"), tr(words.HELP_USD)
-            st.number_input(label, value=None, min_value=0.0, step=0.1, key=_key("usd"), format="%g", help=hint)
+            _decimal("usd", label, 0.0, 0.1, help_text=hint)
         with cells.cell():
             st.selectbox(tr("Most devices in a replica"), MOST, key=_key("most"), help=tr(words.HELP_MOST))
         st.multiselect(
@@ -246,19 +256,18 @@ def _inverse(values: Values, frame: Frame) -> None:
         st.selectbox(tr("Question"), QUESTIONS, key=_key("ask"), format_func=_told(words.QUESTION_WORDS))
     if ask == "price":
         with cells.cell():
-            label = tr("API: USD per million input tokens")
-            st.number_input(label, min_value=0.0, step=0.1, key=_key("askin"), format="%g")
+            _decimal("askin", tr("API: USD per million input tokens"), 0.0, 0.1)
         with cells.cell():
-            label = tr("API: USD per million output tokens")
-            st.number_input(label, min_value=0.0, step=0.1, key=_key("askout"), format="%g")
+            _decimal("askout", tr("API: USD per million output tokens"), 0.0, 0.1)
+    elif ask in ("context", "devices"):
+        with cells.cell():
+            _decimal("ctxtpot" if ask == "context" else "asktpot", tr("TPOT at most (ms), empty: any"), 1e-6, 5.0)
+        with cells.cell():
+            _decimal("askttft", tr("TTFT at most (s), empty: any"), 1e-6, 0.5)
     elif ask != "compute-bound":
         with cells.cell():
-            st.number_input(tr("TPOT at most (ms)"), min_value=1e-6, step=5.0, key=_key("asktpot"), format="%g")
-    if ask in ("context", "devices"):
-        with cells.cell():
-            label = tr("TTFT at most (s), empty: any")
-            st.number_input(label, value=None, min_value=1e-6, step=0.5, key=_key("askttft"), format="%g")
-    wish = Wish(scenario, values["askttft"], milliseconds_s(values["asktpot"]), values["askin"], values["askout"])
+            _decimal("asktpot", tr("TPOT at most (ms)"), 1e-6, 5.0)
+    wish = asked_wish(values, scenario)
     st.button(tr("Solve"), key="find_solve", on_click=_solve, args=(ask, wish))
     if st.session_state.get(_SOLVED) == (ask, wish):
         _solution(ask, wish, frame)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args
 
+from roofline.answers.inverse import Wish
 from roofline.catalog.formats import format_ids, load_format
 from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.dashboard.fields import Values
 from roofline.dashboard.pairs import number, one_of, pairs_view, several_of, yes_no
+from roofline.errors import InputError
+from roofline.language import tr
 from roofline.specs.hardware import Category
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, PriceBasis, SearchQuery
@@ -44,6 +47,7 @@ USUAL: Values = {
     "ran": False,
     "ask": "batch",
     "asktpot": 50.0,
+    "ctxtpot": None,
     "askttft": None,
     "askin": 0.2,
     "askout": 0.6,
@@ -57,8 +61,18 @@ def format_choices() -> tuple[str, ...]:
 
 
 def search_query(values: Values, scenario: Scenario) -> SearchQuery:
-    """The search that the switches and the scenario ask for."""
+    """The search that the switches and the scenario ask for.
+
+    Raises
+    ------
+    InputError
+        A number that was asked for is not there: an empty field is no promise of the least it could hold.
+    """
     pace, load = values["pace"], values["load"]
+    if pace != "none" and values[pace] is None:
+        raise InputError(tr("No speed is given: state one, or choose Any speed."))
+    if load != "none" and values[load] is None:
+        raise InputError(tr("No traffic is given: state it, or choose One full replica."))
     return SearchQuery(
         model=scenario.model,
         hardware=_chosen(values),
@@ -80,6 +94,15 @@ def search_query(values: Values, scenario: Scenario) -> SearchQuery:
     )
 
 
+def asked_wish(values: Values, scenario: Scenario) -> Wish:
+    """The question turned round; what another question asks for is left out of it."""
+    ask = values["ask"]
+    if ask == "price":
+        return Wish(scenario, None, None, values["askin"], values["askout"])
+    tpot = milliseconds_s(values["ctxtpot" if ask == "context" else "asktpot"])
+    return Wish(scenario, values["askttft"] if ask in ("context", "devices") else None, tpot)
+
+
 def milliseconds_s(value: float | None) -> float | None:
     """Milliseconds of a control as seconds."""
     return None if value is None else value / KILO
@@ -98,18 +121,23 @@ def _devices() -> tuple[str, ...]:
     return hardware_ids(announced=True)
 
 
+def _whole(word: str) -> int | None:
+    found = number(1, 1e8, optional=True)(word)
+    return None if found is None else int(found)
+
+
 FIND_VIEW = pairs_view(
     "find",
     USUAL,
     {
         "ttft": number(1e-6, 1e6, optional=True),
         "pace": one_of(PACES),
-        "speed": number(1e-6, 1e9),
-        "tpot": number(1e-6, 1e9),
+        "speed": number(1e-6, 1e9, optional=True),
+        "tpot": number(1e-6, 1e9, optional=True),
         "pct": one_of(PERCENTILES),
         "load": one_of(TRAFFICS),
-        "rate": number(1e-9, 1e9),
-        "users": lambda word: int(number(1, 1e8)(word) or 1),
+        "rate": number(1e-9, 1e9, optional=True),
+        "users": _whole,
         "hw": several_of(_devices, MOST_NAMED),
         "cats": several_of(lambda: CATEGORIES, len(CATEGORIES)),
         "new": yes_no,
@@ -119,9 +147,10 @@ FIND_VIEW = pairs_view(
         "most": one_of(MOST),
         "ran": yes_no,
         "ask": one_of(QUESTIONS),
-        "asktpot": number(1e-6, 1e9),
+        "asktpot": number(1e-6, 1e9, optional=True),
+        "ctxtpot": number(1e-6, 1e9, optional=True),
         "askttft": number(1e-6, 1e6, optional=True),
-        "askin": number(0, 1e6),
-        "askout": number(0, 1e6),
+        "askin": number(0, 1e6, optional=True),
+        "askout": number(0, 1e6, optional=True),
     },
 )

@@ -13,10 +13,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from roofline import SearchQuery, evaluate, link, search
+from roofline.answers.inverse import solved
 from roofline.dashboard import find_tables as tables
 from roofline.dashboard import find_words as words
-from roofline.dashboard.find_view import FIND_VIEW, USUAL, search_query
+from roofline.dashboard.find_view import FIND_VIEW, USUAL, asked_wish, search_query
 from roofline.dashboard.shell import FAULT
+from roofline.errors import InputError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
 from roofline.figures.theme import Look
 
@@ -118,6 +120,38 @@ def test_a_question_turned_round_is_solved() -> None:
     app.selectbox(key="view_find_ask").set_value("price").run()
     app.button(key="find_solve").click().run()
     assert "Self-hosting pays below" in html(app)
+
+
+def test_the_longest_context_needs_no_promise_and_says_what_ends_it() -> None:
+    app = opened(hw="h100-sxm", n="8", find="ask:context")
+    assert app.number_input(key="view_find_ctxtpot").value is None
+    app.button(key="find_solve").click().run()
+    assert "with one more, memory is full" in html(app)
+    app.number_input(key="view_find_ctxtpot").set_value(30.0).run()
+    app.button(key="find_solve").click().run()
+    assert "with one more, TPOT is over 30.0 ms" in html(app)
+    app.number_input(key="view_find_ctxtpot").set_value(0.001).run()
+    app.button(key="find_solve").click().run()
+    assert "TPOT is then" in html(app)
+
+
+@pytest.mark.parametrize("ask", ["batch", "bandwidth"])
+def test_an_empty_field_is_no_promise_of_the_least_it_could_hold(ask: str) -> None:
+    app = opened(hw="h100-sxm", n="8", find=f"ask:{ask}")
+    for field in ("speed", "rate", "asktpot"):
+        box = app.number_input(key=f"view_find_{field}")
+        assert box.proto.default is not None
+        box.set_value(None)
+    app.run()
+    assert not app.exception
+    assert "No speed is given" in html(app)
+    assert not [button for button in app.button if button.key == "find_search"]
+    assert "asktpot:none" in address(app)["find"]
+    app.button(key="find_solve").click().run()
+    assert "This question needs a TPOT" in html(app)
+    found = FIND_VIEW.read(f"ask:{ask},asktpot:none")
+    with pytest.raises(InputError, match="needs a TPOT"):
+        solved(ask, asked_wish(found.values, link.decode({**MODEL, "hw": "h100-sxm"}).scenario))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import streamlit as st
 
 from roofline import link
 from roofline.dashboard import saved_words as words
-from roofline.dashboard.state import open_link
+from roofline.dashboard.state import open_link, start_over
 from roofline.language import tr
 
 MOST_NAMES, MOST_NAME_CHARACTERS, MOST_FILE_BYTES = 50, 60, 200_000
@@ -132,15 +132,11 @@ _component = st.components.v2.component("roofline_saved", html=_HTML, css=_CSS, 
 def draw() -> None:
     """Start over, and the list behind a button; it is built only while it is open."""
     with st.container(horizontal=True, key="own_questions"):
-        st.button(tr(words.RESET), help=tr(words.RESET_HELP), on_click=_start_over)
+        st.button(tr(words.RESET), key="start_over", help=tr(words.RESET_HELP), on_click=start_over)
         popover = st.popover(tr(words.SAVED), key="saved_open", on_change="rerun")
         if popover.open:
             with popover:
                 _component(key=_KEY, data=saved_data(), on_open_change=_open)
-
-
-def _start_over() -> None:
-    open_link(link.to_query(link.DEFAULT))
 
 
 def _open() -> None:

@@ -37,6 +37,8 @@ LANGUAGE_KEY = "lang"
 """The address's key for the language."""
 VIEW_KEY = "chart"
 """The address's key for what the Model and Accuracy pages look at."""
+_OF_VISIT = ("lang", "theme", "embed", "embed_options")
+"""Keys of the address that say how a visitor sees pages, not what is asked."""
 _MOST_OWN = 5
 _URL, _KEPT, _SEEN, _LAST, _PROBLEMS, _OWN = "_url", "_kept", "_seen", "_last", "_problems", "_own_"
 _CARRIED, _PAGE, _REFUSED = "_carried", "_page", "_refused"
@@ -95,6 +97,14 @@ def read_link() -> None:
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
     st.session_state[_PAGE] = {name: value for name, value in query.items() if link.of_page(name)}
+
+
+def start_over() -> None:
+    """Let the address ask for nothing but its language, and everything be read from it anew. Callbacks only."""
+    st.query_params.from_dict({name: value for name, value in st.query_params.to_dict().items() if name in _OF_VISIT})
+    for name in list(st.session_state):
+        if str(name).startswith("_") and not str(name).startswith(_OWN):
+            del st.session_state[name]
 
 
 def page_values() -> dict[str, str]:

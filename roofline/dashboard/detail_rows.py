@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roofline.answers.report import MemoryTier, Plan, Report, Waiting
+from roofline.answers.resolve import resolve
+from roofline.answers.roominess import MOST_CONTEXT_TOKENS, most_context_tokens
 from roofline.dashboard import detail_words as words
 from roofline.dashboard.bars import bar_row
 from roofline.dashboard.text import esc, heading, table
@@ -31,6 +33,21 @@ def _running_rows(report: Report) -> Iterator[tuple[str, str]]:
         yield tr(words.DECODE_POOL, n=report.scenario.devices - report.prefill_devices), plan_words(report.plan)
     if report.offload != "none":
         yield tr(words.OFFLOAD), f"{report.offload}. {report.plan.why}"
+
+
+def context_rows(report: Report) -> Iterator[tuple[str, str]]:
+    """The longest context that so many sequences have room for, under the plan that has most; shared devices only."""
+    if report.scenario.prefill_devices is not None:
+        return
+    scenario = report.scenario.model_copy(update={"offload": report.offload})
+    found = resolve(scenario)
+    tokens, trained = most_context_tokens(scenario, found, report.batch), found.model.trained_context
+    text = (
+        tr(words.TOKENS_OR_MORE if tokens >= MOST_CONTEXT_TOKENS else words.TOKENS, n=tokens) if tokens else tr(words.NONE_FITS)
+    )
+    if trained is not None and tokens > trained:
+        text = tr(words.BEYOND_TRAINED, tokens=text, trained=trained)
+    yield tr(words.LONGEST_CONTEXT), text
 
 
 def plan_words(plan: Plan) -> str:

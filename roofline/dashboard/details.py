@@ -14,7 +14,7 @@ from roofline.catalog.boxes import load_box
 from roofline.catalog.hardware import sources
 from roofline.dashboard.bars import BOUND_NAMES, bound_bar, memory_bar, operator_bars
 from roofline.dashboard.charts import FIGURE_PX, chart
-from roofline.dashboard.detail_rows import energy_html, reserved_html, running_html, tiers_html, waiting_html
+from roofline.dashboard.detail_rows import context_rows, energy_html, reserved_html, running_html, tiers_html, waiting_html
 from roofline.dashboard.state import FIRST_TAB, TAB_KEY
 from roofline.dashboard.text import PHASES, Markup, between, esc, gb, heading, table
 from roofline.figures.curves import cost_alt, cost_figure
@@ -104,6 +104,7 @@ def _memory(shown: Shown) -> None:
         (tr("Cache of one sequence, prompt and output"), memory_size(float(memory.kv_cache_bytes_per_sequence))),
         (tr("Most sequences that fit"), localised(f"{memory.max_batch:,}")),
         (tr("Sequences asked for"), localised(f"{shown.report.batch:,}")),
+        *context_rows(shown.report),
         (tr("Devices used of devices there"), tr("{used:,} of {there:,}", used=used, there=there)),
     ]
     title = heading(tr("Memory of one device"), tr("Weights and what every sequence adds, against what programs can use."))

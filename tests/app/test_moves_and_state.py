@@ -11,13 +11,22 @@ from streamlit.testing.v1 import AppTest
 
 from roofline import link
 from roofline.answers.evaluate import evaluate
+from roofline.answers.inverse import longest_context
 from roofline.answers.measuring import measuring
 from roofline.answers.moves import moves
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import MemoryTier
 from roofline.dashboard import quick_moves_words
 from roofline.dashboard.cards import measuring_html
-from roofline.dashboard.detail_rows import _tier_row, energy_html, reserved_html, running_html, tiers_html, waiting_html
+from roofline.dashboard.detail_rows import (
+    _tier_row,
+    context_rows,
+    energy_html,
+    reserved_html,
+    running_html,
+    tiers_html,
+    waiting_html,
+)
 from roofline.dashboard.feels_like import preview_data
 from roofline.dashboard.printed import report_html
 from roofline.dashboard.quick_moves import QUICK, moves_data
@@ -183,6 +192,22 @@ def test_every_tab_opens_for_a_rich_answer() -> None:
         app = opened(**link.encode(RATED), tab=tab)
         assert not app.exception
         assert "went wrong" not in html(app)
+
+
+@pytest.mark.parametrize("scenario", [LLAMA, LLAMA.model_copy(update={"batch": 3, "input_tokens": 100_000}), RATED])
+def test_the_longest_context_of_the_memory_tab_is_that_of_the_question_turned_round(scenario) -> None:
+    report = evaluate(scenario)
+    rows = list(context_rows(report))
+    if scenario.prefill_devices is not None:
+        assert rows == []
+        return
+    found = longest_context(scenario.model_copy(update={"batch": report.batch, "request_rate": None}))
+    assert rows[0][1].startswith(f"{found.value:,.0f} tokens")
+
+
+def test_no_context_fits_where_weights_alone_do_not() -> None:
+    report = evaluate(Scenario(model="llama-3.3-70b", hardware="h100-sxm", batch=1))
+    assert [text for _, text in context_rows(report)] == ["none"]
 
 
 def test_the_commands_are_shown_and_escaped() -> None:

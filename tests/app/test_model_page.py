@@ -93,7 +93,7 @@ def test_without_a_paste_the_page_shows_the_scenario_s_model(default) -> None:
     assert values(default) == [
         count_words(counts.parameters.total),
         count_words(counts.parameters.active),
-        "673 GB",
+        "627 GiB",  # 673 GB
         "70.3 kB",
     ]
     assert stack_sentence(anatomy(link.DEFAULT.model)) in html(default)
@@ -262,7 +262,7 @@ def test_the_view_changes_the_cache_and_not_the_scenario() -> None:
     app = opened(model="llama-3.1-8b")
     before = address(app)
     app.select_slider(key="view_context").set_value(1024).run()
-    assert "134 MB at 1,024 tokens" in html(app)  # 131,072 bytes a token
+    assert "128 MiB at 1,024 tokens" in html(app)  # 131,072 bytes a token
     app.selectbox(key="view_cache").set_value("fp8").run()
     assert values(app)[3] == "65.5 kB"
     assert address(app) == {**before, "chart": "1024,fp8,64"}

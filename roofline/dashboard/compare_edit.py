@@ -155,7 +155,7 @@ def _label(name: str) -> str:
 def _field(board: Board, letter: str, name: str, value: Any, *, changed: bool) -> None:  # noqa: ANN401
     """One control; a mark where it differs from A."""
     key = f"cmp_{name}"
-    st.session_state[key] = value
+    st.session_state[key] = float(value) if isinstance(value, int) else value
     label = tr("{name} (not as A)", name=_label(name)) if changed else _label(name)
     common: dict[str, Any] = {"key": key, "on_change": _edit, "args": (board, letter, name)}
     lists = _lists()
@@ -163,10 +163,9 @@ def _field(board: Board, letter: str, name: str, value: Any, *, changed: bool) -
         options, words = lists[name]
         shown = options if value in options else (*options, value)
         st.selectbox(label, shown, format_func=words, **common)
-    elif isinstance(value, int) or name in KNOBS:
-        st.number_input(label, value=None, step=1, placeholder=tr("auto"), **common)
     else:
-        st.number_input(label, value=None, step=0.1, placeholder=tr("auto"), format="%g", **common)
+        step = 1.0 if isinstance(value, int) or name in KNOBS else 0.1
+        st.number_input(label, value=None, step=step, placeholder=tr("auto"), format="%g", **common)
 
 
 def _lists() -> dict[str, tuple[tuple[str, ...], Any]]:

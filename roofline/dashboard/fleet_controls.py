@@ -78,11 +78,25 @@ def _number(quantity: Quantity, asked: FleetScenario, found: Assumed, scenario: 
         return
     help_text = tr("{unit}. Usual: {usual}", unit=tr(part.unit), usual=_usual(quantity))
     number(quantity, info, part.value, write, help_text=help_text)
+    problem = _typed_problem(asked, name)
+    _still(problem and f"{quantity.name}{problem.removeprefix(name)}", localised(f"{quantity.shown(part.value):,.9g}"))
+
+
+def _typed_problem(asked: FleetScenario, name: str) -> str:
+    """Why what was typed into a field could not be; empty where it could."""
+    typed = st.session_state.get(_TYPED, {}).get(name)
+    return "" if typed is None else _problem(asked, name, typed)
+
+
+def _still(problem: str, value: str) -> None:
+    if problem:
+        told = tr("{problem} The page still shows {value}.", problem=first_upper(problem), value=value)
+        st.html(f'<p class="rf-bad" role="alert">{esc(told)}</p>')
 
 
 def _usual(quantity: Quantity) -> str:
     default = fleet_defaults()[quantity.field]
-    return f"{localised(f'{quantity.shown(default.value):,g}')}, {default.source}"
+    return f"{localised(f'{quantity.shown(default.value):,.9g}')}, {default.source}"
 
 
 def _ask_call(scenario: Scenario, name: str, value: float | None) -> None:
@@ -151,14 +165,11 @@ def _ask_small_hardware(asked: FleetScenario, text: str) -> None:
 
 def _text(asked: FleetScenario, name: str, words: tuple[str, str], value: str, write: Callable[[str], None]) -> None:
     """A field of text; what could not be read stays in it, with the reason under it."""
-    typed = st.session_state.get(_TYPED, {}).get(name)
-    problem = "" if typed is None else _problem(asked, name, typed)
+    problem = _typed_problem(asked, name)
     label, help_text = words
-    control = bound(name, typed if problem else value, write)
+    control = bound(name, st.session_state[_TYPED][name] if problem else value, write)
     st.text_input(label, help=help_text, max_chars=_MOST_TEXT, **control)
-    if problem:
-        told = tr("{problem} The page still shows {value}.", problem=first_upper(problem), value=value or tr("none"))
-        st.html(f'<p class="rf-bad" role="alert">{esc(told)}</p>')
+    _still(problem, value or tr("none"))
 
 
 def _problem(asked: FleetScenario, name: str, typed: str) -> str:

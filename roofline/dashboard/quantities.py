@@ -38,27 +38,24 @@ class Quantity:
         return tr(self.label).partition(" (")[2].rstrip(")")
 
     def shown(self, value: float | None) -> float | None:
-        """What the control shows."""
-        if value is None:
-            return None
-        return int(value) if self.kind == "whole" else round(value * _FACTORS[self.kind], _DIGITS)
+        """What the control shows: never a whole number's own control, which cuts 2.7 to 2 and 1e3 to 1 without a word."""
+        return None if value is None else round(float(value) * _FACTORS[self.kind], _DIGITS)
 
     def read(self, shown: float | None) -> float | None:
-        """The field that the control means."""
+        """The field that the control means; where it is no whole number and should be, the field's own check says so."""
         if shown is None:
             return None
-        return int(shown) if self.kind == "whole" else shown / _FACTORS[self.kind]
+        return int(shown) if self.kind == "whole" and float(shown).is_integer() else shown / _FACTORS[self.kind]
 
     def settings(self, info: FieldInfo, value: float | None = None) -> dict[str, Any]:
         """Step, bounds and format of the control, from the bounds of the field."""
         low, high = _bounds(info)
-        whole = self.kind == "whole"
         step = self.step or 10.0 ** floor(log10(max(1.0, value or 1.0)))
         return {
-            "step": int(step) if whole else float(step),
+            "step": float(step),
             "min_value": self.shown(low),
             "max_value": self.shown(high),
-            "format": "%d" if whole else "%g",
+            "format": "%g",
         }
 
 

@@ -317,13 +317,13 @@ def _list(
 
 
 def _number(name: str, label: str, help_text: str, *, optional: bool = False, coarse: bool = False) -> None:
-    """A whole number; a coarse one steps half a power of two at a time, such as 128, 192, 256."""
-    value: int = st.session_state[key(name)] or 0
+    """A whole number; a coarse one steps half a power of two at a time, such as 128, 192, 256.
+
+    The control itself takes any number: one for whole numbers cuts 2.7 to 2 and 1e3 to 1 before anyone can object.
+    """
+    value = int(st.session_state[key(name)] or 0)
     step = 1 << max(0, value.bit_length() - 2) if coarse and value > 0 else 1
-    if optional:
-        st.number_input(label, value=None, step=step, key=key(name), help=help_text, placeholder=tr("auto"))
-    else:
-        st.number_input(label, step=step, key=key(name), help=help_text)
+    _decimal(name, label, help_text, float(step), optional=optional)
 
 
 def _decimal(name: str, label: str, help_text: str, step: float, *, optional: bool = False) -> None:

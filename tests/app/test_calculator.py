@@ -395,3 +395,17 @@ def test_a_price_of_ones_own_gives_way_to_owning() -> None:
     scenario, problems = asked({**control_values(DEFAULT), "usd_per_device_hour": 2.0, "ownership": "on"}, DEFAULT)
     assert (scenario.usd_per_device_hour, str(scenario.ownership)) == (None, "on")
     assert "exclude each other" in problems["ownership"]
+
+
+@pytest.mark.parametrize("name", ["devices", "batch", "input_tokens", "output_tokens"])
+def test_a_whole_number_is_taken_as_typed_or_refused_and_never_cut(name: str) -> None:
+    """The browser hands a field for whole numbers no more than the digits before any point or exponent."""
+    app = opened(batch="8")
+    control = app.number_input(key=f"in_{name}")
+    assert control.proto.data_type == control.proto.FLOAT
+    control.set_value(1000.0).run()
+    assert getattr(link.decode(address(app)).scenario, name) == 1000
+    app.number_input(key=f"in_{name}").set_value(2.7).run()
+    assert "must be a whole number" in html(app)
+    assert getattr(link.decode(address(app)).scenario, name) == 1000
+    assert not app.exception

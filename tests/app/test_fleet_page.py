@@ -183,3 +183,12 @@ def test_files_are_english_whatever_the_page_is_told_in() -> None:
 
 def fleet_sentence(text: bytes) -> str:
     return str(json.loads(text)["sentence"])
+
+
+@pytest.mark.parametrize("name", ["weekly_users", "spares"])
+def test_a_whole_number_of_a_fleet_is_never_cut(name: str) -> None:
+    app = opened()
+    for value, kept in ((100.0, "100"), (2.5, "100")):
+        app.number_input(key=f"page_{name}").set_value(value).run()
+        assert address(app)[{"weekly_users": "f.users", "spares": "f.spares"}[name]] == kept
+    assert f"must be a whole number. The page still shows {kept}" in html(app)

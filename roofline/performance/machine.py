@@ -19,6 +19,7 @@ from roofline.specs.scenario import Scenario
 from roofline.units import BITS_PER_BYTE, to_base, with_prefix
 
 _SIXTEEN_BIT: tuple[Dtype, ...] = ("bf16", "fp16", "fp32")
+_EIGHT_BIT: tuple[Dtype, ...] = ("fp8", "int8")
 _WIDER: dict[Dtype, tuple[Dtype, ...]] = {
     "fp4": ("fp8", *_SIXTEEN_BIT),
     "int4": ("int8", *_SIXTEEN_BIT),
@@ -206,10 +207,10 @@ def rates(scenario: Scenario, model: ModelSpec, accelerator: Accelerator, engine
                 rate=wide,
             )
         )
-    narrow_attention = cache.bits_per_weight <= activations.bits_per_weight and gemm in ("fp8", "fp4", "fp6")
-    attention = gemm if narrow_attention and gemm == "fp8" else wide
     if gemm in _SIXTEEN_BIT:
-        wide = attention = gemm
+        wide = gemm
+    # with a cache of eight bits kernels may multiply in eight bits too, whatever the matrices run in
+    attention = _fastest((wide, *_EIGHT_BIT), accelerator) or wide if cache.bits_per_weight < _WIDE_BITS else wide
     half: Dtype = "fp16_acc16" if engine is not None and engine.half_sums and "fp16_acc16" in accelerator.peaks else wide
     if weights.id == "fp16" and gemm == wide:
         gemm = wide = half

@@ -25,7 +25,7 @@ from roofline.units import Floats
 
 _Number = TypeVar("_Number")
 _FEW_CELLS = 4096
-"""Loads times plans up to which steps are quicker in one pass: beyond, each only where it differs."""
+"""Loads times plans up to which steps without rows are quicker in one pass: beyond, each only where it differs."""
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,14 @@ class Setting:
     def steps(self, asked: Sequence[Step], n_with_rows: int = 0) -> tuple[StepTime, ...]:
         """Several steps, in one pass where that is quicker: the numbers of each are those that it has alone.
 
-        Only the first few are sure to come with their rows.
+        Only the first few are sure to come with their rows: those of many loads are told apart where they differ, not copied.
         """
         if not self.is_plain:
             return tuple(self._alone(step) for step in asked)
         loads, passes = zip(*(self._load(step) for step in asked), strict=True)
         numbers = [[getattr(load, f.name) for load in loads] for f in fields(Load)]
         shape = np.broadcast_shapes(*(np.shape(value) for values in (*numbers, passes, [self.shard.tensor]) for value in values))
-        if prod(shape) > _FEW_CELLS:
+        if prod(shape) > (1 if n_with_rows else _FEW_CELLS):
             return tuple(self._alone(step) for step in asked)
         load, chunks = Load(*(_side_by_side(values, shape) for values in numbers)), _side_by_side(passes, shape)
         cycle = np.reshape([isinstance(step, Decode) for step in asked], (-1, *(1 for _ in shape)))

@@ -55,7 +55,7 @@ _OWN = later(
     "Something missing? A device of your own goes in as YAML beside Hardware in the controls, in the form of "
     "hardware_catalog.yaml; a model of your own goes in on the page Model."
 )
-_HALVES = {"devices": later("Devices"), "models": later("Models")}
+_HALVES = {"devices": later("Hardware"), "models": later("Models")}
 _ENTRIES = {"devices": later("devices"), "models": later("models")}
 _USE = {"devices": later("Use this device"), "models": later("Use this model")}
 _LAYERS = {"all": later("Dense and experts"), "dense": later("Dense"), "experts": later("With experts")}
@@ -230,7 +230,7 @@ def _compare(values: Values, look: Look) -> None:
     left, right = st.columns([4, 1])
     with left:
         st.multiselect(
-            tr("Devices"),
+            tr("Hardware"),
             ids("devices"),
             key=_key("against"),
             format_func=names.__getitem__,

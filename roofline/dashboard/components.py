@@ -59,10 +59,15 @@ export default function ({ data, setStateValue, setTriggerValue }) {
   };
   const narrow = () => document.querySelector('[data-testid=stMain]').clientWidth < data.narrow_px;
   document.documentElement.lang = data.language;
-  document.querySelector('.rf-here')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  let told = data.mode, small = data.narrow;
+  let told = data.mode, small = data.narrow, shown = null;
+  const show = (here) => { // the page one is on, into the middle of a menu that scrolls
+    const menu = here.closest('.st-key-menu'), place = here.getBoundingClientRect(), frame = menu.getBoundingClientRect();
+    menu.scrollLeft += place.left + place.width / 2 - frame.left - frame.width / 2;
+    shown = here;
+  };
   const check = () => {
-    const now = mode();
+    const now = mode(), here = document.querySelector('.st-key-menu .rf-here');
+    if (here && here !== shown) show(here);
     if (now !== told) { told = now; setTriggerValue('mode', now); }
     if (narrow() !== small) { small = !small; setStateValue('narrow', small); }
   };
@@ -91,9 +96,12 @@ def link_button() -> None:
     _link_button(key="link_button", data={"words": words}, width="content")
 
 
-def watch_screen(mode: Mode, language: str) -> None:
-    """Run again when light turns dark or the page narrow; tell screen readers the language; show where the menu stands."""
-    data = {"mode": mode, "language": language, "narrow": seen_narrow(), "narrow_px": _NARROW_PX}
+def watch_screen(mode: Mode, language: str, *, phone: bool) -> None:
+    """Run again when light turns dark or the page narrow; tell screen readers the language; show where the menu stands.
+
+    A phone is known before the first run and is not watched for its width.
+    """
+    data = {"mode": mode, "language": language, "narrow": seen_narrow(), "narrow_px": 0 if phone else _NARROW_PX}
     _screen_watch(
         key=_SCREEN_KEY,
         data=data,

@@ -149,7 +149,7 @@ def parts_bars(parts: HourlyParts, palette: Palette) -> str:
         for value in (getattr(parts, item.name),)
     ]
     label = tr("Parts of an owned hour of {usd} USD", usd=sig(parts.total_usd_per_h))
-    return f'<div class="rf-rows rf-parts" role="group" aria-label="{esc(label)}">{"".join(rows)}</div>'
+    return f'<div class="rf-rows" role="group" aria-label="{esc(label)}">{"".join(rows)}</div>'
 
 
 def owned_table(found: Owned) -> str:

@@ -85,7 +85,7 @@ def tiers_html(report: Report, palette: Palette) -> str:
     if len(tiers) <= 1:
         return ""
     bars = "".join(_tier_row(tier, palette) for tier in tiers)
-    bars = f'<div class="rf-rows rf-parts" role="group" aria-label="{esc(tr(words.TIERS))}">{bars}</div>'
+    bars = f'<div class="rf-rows" role="group" aria-label="{esc(tr(words.TIERS))}">{bars}</div>'
     rows = [(tier.name, memory_size(tier.weights_bytes), memory_size(tier.kv_cache_bytes)) for tier in tiers]
     title = heading(tr(words.TIERS), tr(words.TIERS_KEY))
     return title + bars + table([tr(name) for name in words.TIER_COLUMNS], rows, caption=tr(words.TIERS))

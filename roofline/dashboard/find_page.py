@@ -74,7 +74,7 @@ def _promise(values: Values) -> None:
     cells = st.grid(3, min_column_width=250)
     with cells.cell():
         pace = _told(words.PACE_WORDS)
-        st.segmented_control(tr("Speed"), PACES, key=_key("pace"), required=True, format_func=pace)
+        st.segmented_control(tr("Speed"), PACES, key=_key("pace"), required=True, format_func=pace, wrap=True)
         if values["pace"] == "speed":
             label = tr("At least (tokens/s per user)")
             _decimal("speed", label, 1e-6, 5.0)
@@ -88,7 +88,7 @@ def _promise(values: Values) -> None:
         _decimal("ttft", label, 1e-6, 0.5, help_text=hint)
     with cells.cell():
         load = _told(words.TRAFFIC_WORDS)
-        st.segmented_control(tr("Traffic"), TRAFFICS, key=_key("load"), required=True, format_func=load)
+        st.segmented_control(tr("Traffic"), TRAFFICS, key=_key("load"), required=True, format_func=load, wrap=True)
         if values["load"] == "rate":
             _decimal("rate", tr("Requests per second, in all"), 1e-9, 1.0)
         elif values["load"] == "users":
@@ -111,7 +111,7 @@ def _choice(values: Values) -> None:
         kinds, every = tr("Kinds of hardware"), tr("All kinds")
         st.multiselect(kinds, CATEGORIES, key=_key("cats"), format_func=words.category_words, placeholder=every)
         st.multiselect(
-            tr("Devices"),
+            tr("Hardware"),
             choices.hardware(),
             key=_key("hw"),
             format_func=choices.hardware_words,

@@ -143,7 +143,7 @@ def part_bars(found: Anatomy, palette: Palette) -> str:
         if part.active != part.total:
             number = tr("{total} · active {active}", total=count_words(part.total), active=count_words(part.active))
         lines.append(_two_bars(part.name, part.total / most, part.active / most, number, palette))
-    return _rows(tr("Parameters by part"), lines, "rf-parts")
+    return _rows(tr("Parameters by part"), lines)
 
 
 def _two_bars(name: str, total: float, active: float, number: str, palette: Palette) -> str:
@@ -171,11 +171,11 @@ def weight_bars(sizes: Sequence[WeightSize], palette: Palette) -> str:
         )
         for size in sizes
     ]
-    return _rows(tr("Weights by format"), lines, "rf-long")
+    return _rows(tr("Weights by format"), lines)
 
 
-def _rows(label: str, lines: Sequence[str], extra: str = "") -> str:
-    return f'<div class="rf-rows {extra}" role="group" aria-label="{esc(label)}">{"".join(lines)}</div>'
+def _rows(label: str, lines: Sequence[str]) -> str:
+    return f'<div class="rf-rows" role="group" aria-label="{esc(label)}">{"".join(lines)}</div>'
 
 
 def _percent(share: float) -> str:

@@ -79,7 +79,7 @@ def show(sheets: Sequence[Sheet]) -> None:
     current = st.navigation(list(pages.values()), position="hidden")
     look = _look()
     st.html(style_block(look.mode))
-    watch_screen(look.mode, chosen())
+    watch_screen(look.mode, chosen(), phone=_phone())
     watch_saves()
     with guarded():
         frame = _frame(look, pages, next(name for name, page in pages.items() if page is current))
@@ -131,7 +131,11 @@ def _frame(look: Look, pages: dict[str, Any], title: str) -> Frame:
 def _look() -> Look:
     """Light or dark, wide or narrow, as far as the browser tells."""
     mode: Mode = "dark" if st.context.theme.type == "dark" else "light"
-    return Look(mode, compact=seen_narrow() or "Mobi" in (st.context.headers.get("User-Agent") or ""))
+    return Look(mode, compact=seen_narrow() or _phone())
+
+
+def _phone() -> bool:
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def _answer(scenario: Scenario) -> tuple[Report | None, RooflineError | FaultError | None]:

@@ -90,13 +90,13 @@ def read_link() -> None:
     decoded = _decoded(query)
     set_controls(decoded.scenario)
     st.session_state[_LAST] = link.DEFAULT
-    st.session_state[_URL] = query
     found = [problem for page in PAGE_VIEWS for problem in page.take(query.get(page.key, ""))]
     st.session_state[_CARRIED], told = carried.read(query, decoded.problems)
     st.session_state[_PROBLEMS] = (*decoded.problems, *found, *told, *_language_problems(query))
     st.session_state[TAB_KEY] = query.get(TAB_KEY)
     _set_view(view.read(query.get(VIEW_KEY)))
     st.session_state[_PAGE] = {name: value for name, value in query.items() if link.of_page(name)}
+    st.session_state[_URL] = query  # last: a run that was broken off in between reads it again
 
 
 def start_over() -> None:

@@ -8,6 +8,7 @@ from html import escape
 
 from roofline.answers.report import Phase, Report
 from roofline.dashboard.saves import table_save
+from roofline.figures.labels import CHARACTER_FRAC, text_width
 from roofline.figures.words import sig
 from roofline.language import later, localised, tr
 from roofline.specs.scenario import Scenario, is_mixed
@@ -104,7 +105,7 @@ def cell_html(cell: object) -> str:
 def _room(cell: object) -> str:
     """A class by the length of a cell's longest line: a number stays in one line, a long text does not become a tower."""
     text = max(re.split(r"<br\s*/?>", cell), key=len) if isinstance(cell, Markup) else str(cell)
-    length = len(re.sub(r"<[^>]*>", "", text) if isinstance(cell, Markup) else text)
+    length = text_width(re.sub(r"<[^>]*>", "", text) if isinstance(cell, Markup) else text, 1.0) / CHARACTER_FRAC
     return next((f' class="{name}"' for most, name in _ROOMS if length <= most), "")
 
 

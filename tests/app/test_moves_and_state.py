@@ -214,3 +214,13 @@ def test_the_commands_are_shown_and_escaped() -> None:
     shown = measuring_html(measuring(evaluate(LLAMA)))
     assert "vllm bench serve" in shown
     assert "Mean TPOT" in shown
+
+
+def test_a_run_that_broke_off_while_reading_the_link_reads_it_again(monkeypatch) -> None:
+    monkeypatch.setattr("roofline.dashboard.carried.read", lambda *_: 1 / 0)
+    app = opened(v="1", model="llama-3.1-8b", hw="h100-sxm", n="1", batch="8", colour="red")
+    monkeypatch.undo()
+    app.run()
+    shown = "\n".join(block.proto.body for block in app.get("html"))
+    assert "Llama-3.1-8B" in shown
+    assert "colour" in shown, "what was wrong with the link is told"

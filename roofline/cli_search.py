@@ -12,7 +12,8 @@ from roofline.answers.search import search as search_for
 from roofline.answers.serialise import Link, search_json, solved_json
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import SearchQuery
-from roofline.texts import search_text, solved_text
+from roofline.texts import search_text
+from roofline.texts_reasons import solved_text
 
 Answer = Callable[[dict[str, Any], bool, Callable[[dict[str, Any]], str]], None]
 Text = str | None

@@ -393,11 +393,6 @@ def _deployment_row(item: Json) -> tuple[str, ...]:
     )
 
 
-def solved_text(answer: Json) -> str:
-    """An inverse answer in a line, with its link."""
-    return "\n".join([answer["sentence"], *([answer["link"]] if answer["link"] else [])])
-
-
 def columns(table: list[tuple[str, ...]]) -> list[str]:
     """Rows of a table with their cells under each other."""
     widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]

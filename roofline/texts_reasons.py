@@ -1,4 +1,4 @@
-"""Moves and explanations as text for a terminal, from their JSON values."""
+"""Moves, explanations and answers to questions turned round as text for a terminal, from their JSON values."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ def _outline(found: Json, depth: int, indent: str) -> Iterator[str]:
     if depth > 0:
         for part in found["parts"]:
             yield from _outline(part, depth - 1, f"{indent}    ")
+
+
+def solved_text(answer: Json) -> str:
+    """An inverse answer in a line, with its link."""
+    return "\n".join([answer["sentence"], *([answer["link"]] if answer["link"] else [])])

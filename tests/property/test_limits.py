@@ -108,7 +108,9 @@ def test_a_step_carries_no_more_of_a_prompt_than_the_engine_takes_at_once() -> N
     assert found.chunk_tokens <= 512  # default micro-batch of llama.cpp
 
 
-@pytest.mark.parametrize(("weights", "cache", "rate"), [("nvfp4", "fp8", "fp8"), ("bf16", "fp8", "fp8"), ("bf16", "bf16", "bf16")])
+@pytest.mark.parametrize(
+    ("weights", "cache", "rate"), [("nvfp4", "fp8", "fp8"), ("bf16", "fp8", "fp8"), ("bf16", "bf16", "bf16")]
+)
 def test_the_limit_of_attention_is_the_fastest_that_its_cache_allows(weights: str, cache: str, rate: str) -> None:
     """FP8 kernels exist beside weights of any format (FlashAttention-3, FlashInfer); none is expected of an engine."""
     report = evaluate(Scenario(model="llama-3.1-8b", hardware="b200", weights=weights, kv_cache=cache, batch=8))

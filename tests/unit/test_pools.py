@@ -78,7 +78,7 @@ def test_money_pays_for_both_pools_busy_or_not() -> None:
     assert report.cost.usd_per_million_input_tokens == pytest.approx(8 * 2.0 / 3600 / rate / 2048 * 1e6)
     assert report.cost.usd_per_million_output_tokens == pytest.approx(8 * 2.0 / 3600 / rate / 512 * 1e6)
     made = explain(report)["usd_per_million_output_tokens"]
-    assert made.substituted.startswith("8 x 2 USD/h")
+    assert made.substituted.startswith("8 x 2.00 USD/h")
     spent = report.cost.usd_per_million_tokens * (2048 + 512) / 1e6
     assert spent == pytest.approx(32.0 / 3600 / rate)
 

@@ -105,7 +105,7 @@ def separators() -> str:
 
 
 def cached(maxsize: int | None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`functools.lru_cache` for a function whose result holds messages: one entry a language."""
+    """`functools.lru_cache` for a function whose result holds messages: one entry a language; it is cleared alike."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(maxsize=maxsize)
@@ -116,6 +116,7 @@ def cached(maxsize: int | None) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def called(*args: P.args, **kwargs: P.kwargs) -> R:
             return kept(chosen(), *args, **kwargs)  # type: ignore[arg-type]
 
+        called.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
         return called
 
     return decorate

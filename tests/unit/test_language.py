@@ -74,6 +74,8 @@ def test_one_language_does_not_leak_into_another() -> None:
     with told_in("id"):
         assert words("a") == "id a 1.230"
     assert words("a") == "en a 1,230"
+    words.cache_clear()
+    assert words("a") == "en a 1,230"
 
 
 def test_an_unknown_language_is_refused_by_name() -> None:

@@ -178,7 +178,7 @@ def test_a_grid_changes_the_grams() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"n": "1"}, "12 x h100-sxm would do"),
+        ({"n": "1"}, "12 x H100 SXM5 80GB would do"),
         ({"model": "llama-3.1-8b", "hw": "tpu-v6e", "own": "on"}, "no purchase price of this device is known"),
         ({"rate": "3"}, "The load is a request rate"),
         ({"model": "llama-3.1-8b", "hw": "rtx3090+rtx4090", "w": "q4_k_m", "batch": "1"}, "No purchase price"),

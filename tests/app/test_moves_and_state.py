@@ -157,14 +157,16 @@ def test_the_report_escapes_and_links_nothing_odd() -> None:
 
 
 def test_prices_reserved_and_used() -> None:
-    """At 40 percent use every token costs two and a half times as much."""
-    report = evaluate(RATED)
+    """Rented and used 40 percent of the time, every token costs two and a half times as much."""
+    report = evaluate(RATED.model_copy(update={"ownership": None, "usd_per_device_hour": 2.0}))
     shown = reserved_html(report)
     assert "busy 40% of the time" in shown
     assert report.cost.used.usd_per_request == pytest.approx(2.5 * report.cost.reserved.usd_per_request)
     assert "cached input" in shown
-    assert "CO2e" in energy_html(report)
-    assert "Capital" in energy_html(report)
+    owned = evaluate(RATED)
+    assert owned.cost.used.usd_per_request < 2.5 * owned.cost.reserved.usd_per_request  # idle hours take less power
+    assert "CO2e" in energy_html(owned)
+    assert "Capital" in energy_html(owned)
 
 
 def test_waiting_pools_and_tokens_per_step_are_told() -> None:

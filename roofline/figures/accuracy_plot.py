@@ -7,8 +7,9 @@ from math import ceil, floor, log10
 from typing import Any
 
 from roofline.answers.accuracy import Point
+from roofline.figures.labels import in_lines
 from roofline.figures.theme import Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import axis_number, in_two_lines, sig
+from roofline.figures.words import axis_number, sig
 from roofline.language import later, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX, COMPACT_PAIR_PX = 520, 440, 760
@@ -31,6 +32,8 @@ _SHARE_OF_RATES = 0.6
 _GAP = 0.1
 _NAME_CHARACTERS = 60
 _LEAST_DECADES = 1.0
+_NARROW_PX = 112.0
+"""What the smaller of two panels has for a line of words."""
 Pair = tuple[float, float]
 
 
@@ -215,11 +218,11 @@ def _name(text: str) -> str:
 
 
 def _guide_words(axes: dict[str, str], unit: str, look: Look, *, narrow: bool) -> list[dict[str, Any]]:
-    """What lies above and below the diagonal, in the corners; in two lines where a panel is narrow."""
+    """What lies above and below the diagonal, in the corners; in lines where a panel is narrow."""
     font = {"size": look.tick_px, "color": look.palette.muted}
     fast, slow = tr("predicted faster than measured"), tr("predicted slower than measured")
     if narrow:
-        fast, slow = in_two_lines(fast), in_two_lines(slow)
+        fast, slow = (in_lines(text, _NARROW_PX, look.tick_px) for text in (fast, slow))
     above, below = (fast, slow) if unit == RATE else (slow, fast)
     common = {"showarrow": False, "font": font, "xref": f"{axes['xaxis']} domain", "yref": f"{axes['yaxis']} domain"}
     upper = {

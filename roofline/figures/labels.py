@@ -64,6 +64,23 @@ def text_width(text: str, size_px: float) -> float:
     return ((len(text) - wide) * CHARACTER_FRAC + wide) * size_px
 
 
+def in_lines(text: str, most_px: float, size_px: float) -> str:
+    """A text broken at blanks into lines of a width, where blanks allow it.
+
+    >>> in_lines("predicted faster than measured", 120, 12), in_lines("word", 10, 12)
+    ('predicted faster<br>than measured', 'word')
+    """
+    first, *rest = text.split(" ")
+    lines = [first]
+    for word in rest:
+        longer = f"{lines[-1]} {word}"
+        if text_width(longer, size_px) <= most_px:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "<br>".join(lines)
+
+
 def text_box(x: float, y: float, text: str, size_px: float) -> Box:
     """The box of a text centred at a point."""
     half_width, half_height = text_width(text, size_px) / 2 + 2, size_px * 0.65

@@ -8,10 +8,10 @@ from math import isfinite, log10
 from typing import Any
 
 from roofline.answers.stories import Chart, Place
-from roofline.figures.labels import Box, text_width
+from roofline.figures.labels import Box, in_lines, text_width
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import SERIES_DASHES, SERIES_SYMBOLS, Look, Spec, axis, axis_title, base_layout, safe, tint
-from roofline.figures.words import count_tick, in_two_lines, sig
+from roofline.figures.words import count_tick, sig
 from roofline.language import later, localised, tr
 
 HEIGHT_PX, COMPACT_HEIGHT_PX = 400, 360
@@ -19,7 +19,7 @@ _MANY_LABELS = 8
 _LEAST_WIDTH_PX = 300.0
 """Narrowest plot that names are placed for."""
 _LONG = 0.6
-"""Share of that from which on a name takes two lines."""
+"""Share of that for a line of a name."""
 _ASIDE_PX, _CLEAR_PX, _BOLD = 10, 6, 1.08
 
 
@@ -118,7 +118,7 @@ def _names(chart: Chart, words: ChartWords, layout: dict[str, Any], look: Look) 
     found = [(values[at], name) for name, values in chart.series.items() if isfinite(values[at])]
     for value, name in sorted(found, reverse=True):
         text = safe(f"{tr(words.series[name])} {sig(value)}")
-        lines = (in_two_lines(text) if text_width(text, look.font_px) > _LONG * _LEAST_WIDTH_PX else text).split("<br>")
+        lines = in_lines(text, _LONG * _LEAST_WIDTH_PX, look.font_px).split("<br>")
         half, high = max(text_width(line, look.font_px) for line in lines) * _BOLD / 2, 9 * len(lines)
         side = 1 if x + _ASIDE_PX + 2 * half < _LEAST_WIDTH_PX or x < _LEAST_WIDTH_PX / 2 else -1
         y = (1 - (log10(value) - low) / (high - low)) * height

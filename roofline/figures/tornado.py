@@ -19,8 +19,6 @@ _PLOT_PX, _COMPACT_PLOT_PX = 300, 190
 _LEAST_BAR_FRAC = 0.3
 """Of that width, however long the words."""
 _MANY = 10_000
-_LEAST_SHOWN = 0.01
-"""Share of the longest bar from which on a bar can be seen, and has a word."""
 _TICKS = 4
 _SAME = 1e-9
 _OTHER = {"low": "high", "high": "low"}
@@ -117,7 +115,6 @@ def _short(name: str) -> str:
 def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str, colour: str, look: Look) -> dict[str, Any]:
     """From the answer to where one end of each range takes it."""
     values = [getattr(swing, f"at_{end}") for swing in swings]
-    least = _LEAST_SHOWN * max((abs(value - centre) for s in swings for value in (s.at_low, s.at_high)), default=0.0)
     return {
         "type": "bar",
         "orientation": "h",
@@ -126,9 +123,7 @@ def _bars(swings: Sequence[Swing], names: Sequence[str], centre: float, end: str
         "base": [centre] * len(values),
         "name": tr(_ENDS[end]),
         "marker": {"color": colour, "line": {"width": 0}},
-        "text": [
-            _end_words(swing, end, centre) if abs(v - centre) > least else "" for swing, v in zip(swings, values, strict=True)
-        ],
+        "text": [_end_words(swing, end, centre) for swing in swings],
         "textposition": "outside",
         "textfont": {"size": look.tick_px, "color": look.palette.muted},
         "cliponaxis": False,

@@ -49,19 +49,6 @@ def rate_name(dtype: str) -> str:
     return tr(_RATE_NAMES[dtype]) if dtype in _RATE_NAMES else dtype.upper()
 
 
-def in_two_lines(text: str) -> str:
-    """A text broken at the blank nearest its middle.
-
-    >>> in_two_lines("predicted faster than measured"), in_two_lines("word")
-    ('predicted faster<br>than measured', 'word')
-    """
-    blanks = [i for i, character in enumerate(text) if character == " "]
-    if not blanks:
-        return text
-    middle = min(blanks, key=lambda i: abs(i - len(text) / 2))
-    return f"{text[:middle]}<br>{text[middle + 1 :]}"
-
-
 def sig(value: object, digits: int = 3) -> str:
     """Three significant digits, of a scalar of any kind; ``n/a`` for what is not known.
 

@@ -97,8 +97,7 @@ def against_api(scenario: Scenario, api: str | None = None) -> Against:
     if scenario.request_rate is not None:
         words = tr("against an API the load follows from utilisation: give a batch, or none, instead of a request rate.")
         raise InputError(words)
-    price = _chosen(scenario, api)
-    report = evaluate(scenario)
+    price, report = _chosen(scenario, api), evaluate(scenario)
     own = _own(report)
     charged = _api_usd_per_token(scenario, price)
     share = _break_even(own, charged) if charged > 0 else None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from roofline.answers.busy import busy_decode
 from roofline.answers.economics import device_price, usd_per_million
 from roofline.answers.pools import together
+from roofline.answers.pricing import DevicePrice
 from roofline.answers.report import BatchCurve, Plan, Report, Times
 from roofline.answers.resolve import resolve
 from roofline.answers.speeds import Speeds, bounds, speeds
@@ -43,15 +44,10 @@ def batch_curve(report: Report) -> BatchCurve:
     if report.prefill_plan is not None:
         prefill = Speeds(report.limit, report.expected, report.expected_low, report.expected_high)
         found_speeds = together(prefill, found_speeds, report.scenario, result.computed_tokens, report.memory.fits)
-    price = device_price(report.scenario, found.price)
     load_frac = busy_decode(result, found, shard, batch, request.devices).load_frac
-    writing = report.scenario.model_copy(update={"devices": request.devices})
 
     def usd(times: Times) -> Floats | None:
-        """Devices that only decode are paid for while they wait for prompts, too."""
-        apart = report.prefill_plan is not None
-        rate = times.request_output_tokens_per_s if apart else times.output_tokens_per_s
-        return usd_per_million(writing, price, rate, load_frac)
+        return _usd(report, device_price(report.scenario, found.price), times, load_frac)
 
     flops = summed(result.decode.rows, lambda row: row.ops.work_flops)
     traffic = summed(result.decode.rows, lambda row: row.ops.traffic_bytes)
@@ -70,6 +66,14 @@ def batch_curve(report: Report) -> BatchCurve:
         intensity_flops_per_byte=arithmetic_intensity_flops_per_byte(work_flops=flops, traffic_bytes=traffic),
         flops_per_s_per_device=flops / result.decode.expected_s,
     )
+
+
+def _usd(report: Report, price: DevicePrice, times: Times, load_frac: Floats) -> Floats | None:
+    """A million output tokens; devices that only decode are paid for while they wait for prompts, too."""
+    apart = report.prefill_plan is not None
+    rate = times.request_output_tokens_per_s if apart else times.output_tokens_per_s
+    writing = report.scenario.model_copy(update={"devices": report.scenario.devices - report.prefill_devices})
+    return usd_per_million(writing, price, rate, load_frac)
 
 
 def shard_of(plan: Plan, scenario: Scenario) -> Shard:

@@ -143,13 +143,11 @@ def cost(
     work: Work,
 ) -> Cost:
     """Cost and energy of computed input, cached input and output tokens, each charged for the device time it takes."""
-    price = device_price(scenario, market)
+    price, seconds = device_price(scenario, market), taken(found.expected)
     full = scenario.model_copy(update={"utilisation": 1.0})
-    seconds = taken(found.expected)
     load = work.mean_load_frac(seconds, scenario.output_tokens) * scenario.utilisation
-    at_decode = work.decode_load_frac * scenario.utilisation
-    hour = _hour(scenario, accelerator, price, load)
-    used = token_cost(scenario, price, seconds, work)
+    decoding = float(price.at_load(work.decode_load_frac * scenario.utilisation))
+    hour, used = _hour(scenario, accelerator, price, load), token_cost(scenario, price, seconds, work)
     spent = energy(scenario, accelerator, seconds, work)
     least = _of_outputs(token_cost(scenario, price, least_seconds(scenario, found, taken), work))
     cheap, dear = _band(least, *(token_cost(scenario, price, taken(times), work) for times in (found.low, found.high)))
@@ -171,7 +169,7 @@ def cost(
         reserved=token_cost(full, price, seconds, work),
         used_low=cheap,
         used_high=dear,
-        usd_per_device_hour_decoding=None if price.usd_per_h is None else float(price.at_load(at_decode)),
+        usd_per_device_hour_decoding=None if price.usd_per_h is None else decoding,
         usd_per_device_hour_parts=hour.parts,
         mean_load_frac=load if np.isfinite(load) else None,
         energy=spent,

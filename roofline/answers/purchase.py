@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.boxes import box_price
 from roofline.answers.pricing import ownership_price
-from roofline.answers.replicas import Option, option, planned
+from roofline.answers.replicas import Option, load_fracs, option, planned
 from roofline.answers.roominess import longest_context_tokens
 from roofline.answers.search import devices_of
 from roofline.answers.speeds import band_end_s
@@ -119,9 +120,17 @@ def _offers(query: PurchaseQuery, item: Option) -> Iterator[Offer]:
     steps = np.broadcast_to(np.asarray(times.decode.expected_s), item.max_batch.shape)[:, 0]
     chosen = _chosen(steps, np.asarray(item.shard.devices_used)[:, 0])
     context = longest_context_tokens(found, item.plans(chosen), query.output_tokens)
-    outlay = _outlay(found.accelerator)
+    outlay, load = _outlay(found.accelerator), _load_frac(item, times, output)
     for index, most in zip(chosen, context, strict=True):
-        yield _offer(query, item, times, int(index), int(most), outlay)
+        yield _offer(query, item, times, int(index), int(most), outlay, float(load[index, 0]))
+
+
+def _load_frac(item: Option, times: Service, output_tokens: float) -> NDArray[np.float64]:
+    """Mean load of the devices under every plan, for one person whose requests follow each other."""
+    read_s = np.asarray(times.expected_prompt_s) / item.shard.groups
+    written_s = output_tokens / times.tokens_per_step * np.asarray(times.decode.expected_s)
+    _, load = load_fracs(times, item.found, item.shard, np.ones_like(item.max_batch), read_s / (read_s + written_s))
+    return np.broadcast_to(load, item.max_batch.shape)
 
 
 def _chosen(step_s: NDArray[np.float64], devices: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -136,7 +145,13 @@ def _chosen(step_s: NDArray[np.float64], devices: NDArray[np.float64]) -> NDArra
 
 
 def _offer(
-    query: PurchaseQuery, item: Option, times: Service, index: int, most_context_tokens: int, outlay: tuple[float | None, str]
+    query: PurchaseQuery,
+    item: Option,
+    times: Service,
+    index: int,
+    most_context_tokens: int,
+    outlay: tuple[float | None, str],
+    load_frac: float,
 ) -> Offer:
     found, engine, decode = item.found, item.found.engine, times.decode
 
@@ -147,6 +162,7 @@ def _offer(
     expected, limit = at(decode.expected_s), at(decode.limit_s)
     low, high = (times.tokens_per_step / float(band_end_s(expected, limit, engine.decode_time_band[end])) for end in (1, 0))
     speed = times.tokens_per_step / expected
+    price = box_price(item.scenario, found.accelerator, load_frac) if item.price.load_usd_per_h else item.price
     return Offer(
         scenario=planned(item.scenario, found, item.shard, index).model_copy(update={"devices": devices, "batch": 1}),
         hardware=found.accelerator.id,
@@ -161,8 +177,8 @@ def _offer(
         most_context_tokens=most_context_tokens,
         outlay_usd=None if outlay[0] is None else devices * outlay[0],
         outlay_basis=outlay[1],
-        usd_per_h=None if item.usd_per_h is None else devices * item.usd_per_h,
-        price_basis=found.price.basis,
+        usd_per_h=None if price.usd_per_h is None else devices * price.usd_per_h,
+        price_basis=price.basis,
         reaches=speed >= query.least_tokens_per_s,
     )
 

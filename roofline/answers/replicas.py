@@ -174,11 +174,11 @@ def points(query: SearchQuery, found: Resolved, shard: Shard, batch: Array) -> P
         np.asarray(tpot),
         np.asarray(held_ttft),
         np.asarray(held_tpot),
-        *_loads(times, found, shard, batch, reading),
+        *load_fracs(times, found, shard, batch, reading),
     )
 
 
-def _loads(times: Service, found: Resolved, shard: Shard, batch: Array, prefill_share: Array) -> tuple[Floats, Floats]:
+def load_fracs(times: Service, found: Resolved, shard: Shard, batch: Array, prefill_share: Array) -> tuple[Floats, Floats]:
     """Loads that power follows, in decode and over all the time; of devices whose electricity nobody pays apart, none."""
     if not found.price.load_usd_per_h:
         return 0.0, 0.0

@@ -157,16 +157,15 @@ def test_the_report_escapes_and_links_nothing_odd() -> None:
 
 
 def test_prices_reserved_and_used() -> None:
-    """Rented and used 40 percent of the time, every token costs two and a half times as much."""
-    report = evaluate(RATED.model_copy(update={"ownership": None, "usd_per_device_hour": 2.0}))
+    """At 40 percent use every token costs two and a half times as much, but for the power that idle hours spare."""
+    report = evaluate(RATED)
     shown = reserved_html(report)
     assert "busy 40% of the time" in shown
-    assert report.cost.used.usd_per_request == pytest.approx(2.5 * report.cost.reserved.usd_per_request)
+    used, reserved = report.cost.used.usd_per_request, report.cost.reserved.usd_per_request
+    assert 2.4 * reserved < used < 2.5 * reserved
     assert "cached input" in shown
-    owned = evaluate(RATED)
-    assert owned.cost.used.usd_per_request < 2.5 * owned.cost.reserved.usd_per_request  # idle hours take less power
-    assert "CO2e" in energy_html(owned)
-    assert "Capital" in energy_html(owned)
+    assert "CO2e" in energy_html(report)
+    assert "Capital" in energy_html(report)
 
 
 def test_waiting_pools_and_tokens_per_step_are_told() -> None:

@@ -60,14 +60,17 @@ export default function ({ data, setStateValue, setTriggerValue }) {
   const narrow = () => document.querySelector('[data-testid=stMain]').clientWidth < data.narrow_px;
   document.documentElement.lang = data.language;
   let told = data.mode, small = data.narrow, shown = null;
-  const show = (here) => { // the page one is on, into the middle of a menu that scrolls
-    const menu = here.closest('.st-key-menu'), place = here.getBoundingClientRect(), frame = menu.getBoundingClientRect();
+  const show = () => { // the page one is on, into the middle of a menu that scrolls; once for each menu as drawn
+    const menu = document.querySelector('.st-key-menu'), here = menu?.querySelector('.rf-here');
+    const drawn = here && `${here.textContent} ${menu.scrollWidth}`;
+    if (!here || drawn === shown) return;
+    const place = here.getBoundingClientRect(), frame = menu.getBoundingClientRect();
     menu.scrollLeft += place.left + place.width / 2 - frame.left - frame.width / 2;
-    shown = here;
+    shown = drawn;
   };
   const check = () => {
-    const now = mode(), here = document.querySelector('.st-key-menu .rf-here');
-    if (here && here !== shown) show(here);
+    const now = mode();
+    show();
     if (now !== told) { told = now; setTriggerValue('mode', now); }
     if (narrow() !== small) { small = !small; setStateValue('narrow', small); }
   };

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from roofline import link as links
+from roofline.answers.bench_commands import measuring
 from roofline.answers.evaluate import evaluate
 from roofline.answers.explain import explain
-from roofline.answers.measuring import measuring
 from roofline.answers.moves import moves as all_moves
 from roofline.answers.moves_words import moves_json
 from roofline.cli_money import Answer, Found, with_scenario

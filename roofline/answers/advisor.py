@@ -9,10 +9,10 @@ import numpy as np
 
 from roofline.answers.economics import device_price, usd_per_million
 from roofline.answers.evaluate import Brief, brief, workload
+from roofline.answers.longest_context import most_context_tokens
 from roofline.answers.replicas import NARROW, Narrow, weight_formats
 from roofline.answers.report import Bound
 from roofline.answers.resolve import Resolved, resolve
-from roofline.answers.roominess import most_context_tokens
 from roofline.catalog.boxes import box_devices, has_host_memory
 from roofline.catalog.models import model_ids
 from roofline.errors import InputError, MissingFactError, PlanError

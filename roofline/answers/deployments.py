@@ -6,10 +6,10 @@ import numpy as np
 
 from roofline.answers.curves import shard_of
 from roofline.answers.evaluate import evaluate
-from roofline.answers.found import Deployment
-from roofline.answers.picking import Chosen
 from roofline.answers.replicas import n_replicas, points
 from roofline.answers.report import Report
+from roofline.answers.search_batch import Chosen
+from roofline.answers.search_result import Deployment
 from roofline.answers.waiting import late_wait_s
 from roofline.specs.search import SearchQuery
 

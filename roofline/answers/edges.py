@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.bisection import Array
-from roofline.answers.found import FrontierPoint
 from roofline.answers.frontier import beyond, undominated
 from roofline.answers.replicas import Option, Points, output_usd_per_million
+from roofline.answers.search_result import FrontierPoint
 
 Merit = Literal["usd", "per_device"]
 """What speed per user is held against: cost of a million output tokens, or output tokens a second and device."""

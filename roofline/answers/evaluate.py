@@ -9,18 +9,19 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from roofline.answers.assumptions import assumptions
 from roofline.answers.busy import Busy, busy_decode, busy_prefill
 from roofline.answers.economics import cost, device_seconds
 from roofline.answers.energy import Work
+from roofline.answers.operator_rows import operator_rows
 from roofline.answers.placing import memory_tiers, series_plan, settled
-from roofline.answers.pooled import decode_scenario, plan_of, with_pools
 from roofline.answers.pools import Pools, pools
+from roofline.answers.pools_report import decode_scenario, plan_of, with_pools
 from roofline.answers.report import Bound, Fitting, Formats, Memory, OperatorRow, Phase, Plan, Report, Share, Waiting
 from roofline.answers.resolve import Resolved, resolve
-from roofline.answers.rows import operator_rows
 from roofline.answers.speeds import Speeds, ranked, scalar_times, speeds
 from roofline.answers.waiting import waiting
-from roofline.answers.wording import assumptions, plan_reason, reasons, sentence, source_lines
+from roofline.answers.wording import plan_reason, reasons, sentence, source_lines
 from roofline.errors import PlanError
 from roofline.formulas.bounds import (
     critical_batch_experts_tokens,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofline.answers.grounds import memory_grounds, price_grounds, step_grounds
+from roofline.answers.explain_parts import memory_grounds, price_grounds, step_grounds
 from roofline.answers.report import BOUND_NAMES, Explanation, Input, Report
 from roofline.language import later, localised, tr
 from roofline.units import Floats, duration, memory_size, significant, with_prefix

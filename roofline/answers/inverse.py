@@ -17,11 +17,11 @@ from roofline.answers.bisection import Array, largest_whole
 from roofline.answers.compute_bound import compute_bound, compute_bound_sentence
 from roofline.answers.curves import shard_of
 from roofline.answers.evaluate import evaluate, workload
-from roofline.answers.found import Deployment
+from roofline.answers.longest_context import MOST_CONTEXT_TOKENS, longest_prompts
 from roofline.answers.replicas import planned
 from roofline.answers.resolve import Resolved, resolve
-from roofline.answers.roominess import MOST_CONTEXT_TOKENS, longest_prompts
 from roofline.answers.search import search
+from roofline.answers.search_result import Deployment
 from roofline.errors import InputError, UnknownIdError
 from roofline.formulas.cost import blended_usd_per_token
 from roofline.language import tr

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roofline.answers.boxes import box_price
+from roofline.answers.longest_context import longest_context_tokens
 from roofline.answers.pricing import ownership_price
 from roofline.answers.replicas import Option, load_fracs, option, planned
-from roofline.answers.roominess import longest_context_tokens
 from roofline.answers.search import devices_of
 from roofline.answers.speeds import band_end_s
 from roofline.catalog.ownership import owned

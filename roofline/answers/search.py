@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from roofline.answers.deployments import deployment
 from roofline.answers.edges import Edge, extended, frontier_points, no_edge, sheet
-from roofline.answers.found import Deployment, Search
-from roofline.answers.losing import Standing, Tried, losers, notes, sentence, standing
-from roofline.answers.picking import Chosen, Pick, cheapest, pick
 from roofline.answers.replicas import Option, Points, ladder, meets, named_formats, offered_price, option, points, weight_formats
 from roofline.answers.resolve import Resolved, resolved
+from roofline.answers.search_batch import Chosen, Pick, cheapest, pick
+from roofline.answers.search_result import Deployment, Search
+from roofline.answers.search_words import Standing, Tried, losers, notes, sentence, standing
 from roofline.catalog.hardware import hardware_ids, load_hardware
 from roofline.catalog.models import load_model
 from roofline.errors import MissingFactError

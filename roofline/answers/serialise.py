@@ -11,11 +11,11 @@ import numpy as np
 from pydantic import BaseModel
 
 from roofline.answers.advisor import MachineAdvice
-from roofline.answers.found import Deployment, FrontierPoint, Search
 from roofline.answers.inverse import Solved
-from roofline.answers.loaded import under_load
 from roofline.answers.purchase import PurchaseAdvice
 from roofline.answers.report import OperatorRow, Report, Times
+from roofline.answers.search_result import Deployment, FrontierPoint, Search
+from roofline.answers.under_load import under_load
 from roofline.answers.validation import GROUPS, Validation
 from roofline.formulas.bounds import balance_bytes_per_flop, ridge_point_flops_per_byte
 from roofline.specs.hardware import Accelerator

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from roofline.answers.asked import asked_assumptions
-from roofline.answers.report import Assumption, Bound, Cost, Memory, Plan, Share
+from roofline.answers.report import Bound, Cost, Memory, Plan, Share
 from roofline.answers.resolve import Resolved
-from roofline.answers.served import serving_assumptions, serving_notes
 from roofline.language import later, localised, tr
 from roofline.performance.planning import Choice
 from roofline.performance.sharding import Request
 from roofline.performance.timing import StepTime
-from roofline.specs.engine import Constant
-from roofline.specs.hardware import Category, Fact
+from roofline.specs.hardware import Fact
 from roofline.specs.scenario import Scenario
 from roofline.units import duration, memory_size, significant
 
@@ -40,17 +37,6 @@ FACT_KINDS = {
 """How a fact is known, as a word."""
 LINK_KINDS = {"scale-up": later("scale-up"), "scale-out": later("scale-out"), "host": later("host")}
 """Where a link leads, as a word."""
-_CATEGORIES: dict[Category, str] = {
-    "datacentre GPU": later("datacentre GPU"),
-    "TPU": "TPU",
-    "accelerator": later("accelerator"),
-    "consumer GPU": later("consumer GPU"),
-    "workstation GPU": later("workstation GPU"),
-    "embedded GPU": later("embedded GPU"),
-    "Apple": "Apple",
-    "server CPU": later("server CPU"),
-    "desktop CPU": later("desktop CPU"),
-}
 
 
 def sentence(
@@ -196,91 +182,6 @@ def plan_reason(choice: Choice, request: Request) -> str:
     return tr("Soonest to finish its requests among the {fitting} of {plans} legal plans that fit.", fitting=fitting, plans=plans)
 
 
-def assumptions(found: Resolved, scenario: Scenario) -> tuple[Assumption, ...]:
-    """Everything used that is not a fact."""
-    engine = found.engine
-    found_rows = [_constant(*row) for row in _constants(found, scenario)]
-    low, high = engine.decode_time_band
-    found_rows.append(
-        Assumption(tr("band of expected times"), tr("{low:g} to {high:g} of decode", low=low, high=high), engine.band_basis)
-    )
-    found_rows += _host_assumptions(found, scenario)
-    known = tr("known") if engine.is_calibrated else tr("fallback")
-    found_rows += [Assumption(tr("calibration"), known, text) for text in engine.calibrated]
-    if found.structure.routing is not None:
-        uniform = tr("uniform and independent")
-        found_rows.append(Assumption(tr("routing"), uniform, tr("distinct experts E(1-(1-k/E)^B)")))
-    found_rows += asked_assumptions(found, scenario)
-    context = tr("prompt plus half the output")
-    found_rows.append(Assumption(tr("context of a step"), context, tr("mean over a generation")))
-    found_rows += serving_assumptions(found, scenario)
-    found_rows += [Assumption(tr("model file"), text, found.model.source) for text in found.model.assumptions]
-    return tuple(found_rows)
-
-
-def _constant(name: str, constant: Constant, form: str) -> Assumption:
-    """A constant of the engine with its range."""
-    value, low, high = (localised(format(number, form)) for number in (constant.value, constant.low, constant.high))
-    return Assumption(name, tr("{value} ({low} to {high})", value=value, low=low, high=high), constant.basis)
-
-
-def _constants(found: Resolved, scenario: Scenario) -> list[tuple[str, Constant, str]]:
-    """Constants of the engine that the times rest on, each with the form it is written in."""
-    engine = found.engine
-    rows = [
-        (tr("share of memory bandwidth"), engine.bandwidth_frac, ".2f"),
-        (tr("share of bandwidth for the cache"), engine.cache_bandwidth_frac, ".2f"),
-        (tr("share of the dense peak"), engine.compute_frac_of(found.formats.gemm_dtype), ".2f"),
-        (tr("tokens at which products reach half their rate"), engine.half_tokens, "g"),
-        (tr("the same for packed weights multiplied in 16 bit"), engine.packed_half_tokens, "g"),
-        (tr("time per layer, s"), engine.layer_s, ".2g"),
-        (tr("time per step, s"), engine.step_s, ".2g"),
-        (tr("time per sequence and step, s"), engine.sequence_s, ".2g"),
-    ]
-    if found.box is not None:
-        rows += _series_rows(found)
-    elif scenario.devices > 1:
-        rows += [
-            (tr("share of link bandwidth"), engine.link_frac, ".2f"),
-            (tr("latency of a collective, s"), engine.link_latency_s, ".2g"),
-        ]
-    return [*rows, (tr("memory an engine keeps for itself, bytes"), engine.memory_overhead_bytes, ".2g")]
-
-
-def _series_rows(found: Resolved) -> list[tuple[str, Constant, str]]:
-    """Constants between machines in series, and of the host."""
-    rows = [(tr("hand-over between parts, s"), found.engine.hop_s, ".2g")]
-    host = next((part for part in found.machine.segments if part.tier == "host"), None)
-    if host is not None:
-        engine = host.machine.engine
-        rows += [
-            (tr("share of the host link"), found.engine.host_link_frac, ".2f"),
-            (tr("host: share of memory bandwidth, over all sockets"), engine.bandwidth_frac, ".2f"),
-            (tr("host: the same for experts, as a factor"), engine.expert_bandwidth_factor, ".2f"),
-            (tr("host: time per layer, s"), engine.layer_s, ".2g"),
-        ]
-    return rows
-
-
-def _host_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
-    """Which host, with how much memory, and what of it is not counted."""
-    if found.box is None or found.box.host is None:
-        return []
-    host = found.box.host
-    category = tr(_CATEGORIES[found.accelerator.category])
-    named = tr("as asked") if scenario.host else tr("usual beside a {category}; name yours", category=category)
-    fitted = tr("as asked") if scenario.host_memory_gib else tr("the most its CPU takes; give yours")
-    return [
-        Assumption(tr("host"), host.name, tr("{named}; its price and power are not counted", named=named)),
-        Assumption(tr("host memory"), memory_size(host.machine.usable_bytes), fitted),
-        Assumption(
-            tr("prompts over offloaded weights"),
-            tr("the quicker way"),
-            tr("the host computes, or weights go to the device by chunk"),
-        ),
-    ]
-
-
 def reasons(
     found: Resolved, scenario: Scenario, memory: Memory, price: Cost, plan: Plan, sustained: float | None
 ) -> tuple[str, ...]:
@@ -295,7 +196,7 @@ def reasons(
     if price.energy is not None and price.joules_per_output_token is None:
         lines.append(tr("No energy: {basis}.", basis=price.energy.basis))
     lines += _plan_notes(scenario, plan)
-    lines += serving_notes(found)
+    lines += _drafting_notes(found)
     lines += _fact_notes(found, scenario)
     return tuple(lines)
 
@@ -376,3 +277,21 @@ def source_lines(found: Resolved) -> dict[str, str]:
     if device.visible_memory is None and device.is_counted_in_gib:
         lines[tr("memory")] += f"; {tr('as printed: memory chips are counted in GiB')}"
     return lines
+
+
+def _drafting_notes(found: Resolved) -> list[str]:
+    """Where a way of serving deserves a second look."""
+    draft = found.structure.shortcuts.draft
+    if draft is None or draft.structure is None:
+        return []
+    own, other = found.model.vocabulary, draft.structure.model.vocabulary
+    if own == other:
+        return []
+    said = tr(
+        "{draft} has {other:,} tokens in its vocabulary, {model} has {own:,}: drafts need the same.",
+        draft=draft.structure.model.id,
+        other=other,
+        model=found.model.id,
+        own=own,
+    )
+    return [said]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from roofline.answers.bench_commands import Measuring, measuring
 from roofline.answers.explain import explain
-from roofline.answers.measuring import Measuring, measuring
 from roofline.answers.report import Bound, Explanation, Report
 from roofline.dashboard.text import between, esc, table
 from roofline.figures.theme import BOUND_MARKS, Palette

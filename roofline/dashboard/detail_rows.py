@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from roofline.answers.longest_context import MOST_CONTEXT_TOKENS, most_context_tokens
 from roofline.answers.report import MemoryTier, Plan, Report, Waiting
 from roofline.answers.resolve import resolve
-from roofline.answers.roominess import MOST_CONTEXT_TOKENS, most_context_tokens
 from roofline.dashboard import detail_words as words
 from roofline.dashboard.bars import bar_row
 from roofline.dashboard.text import esc, heading, table

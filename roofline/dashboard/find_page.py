@@ -7,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from roofline.answers.found import Search
 from roofline.answers.inverse import Solved, Wish, solved
-from roofline.dashboard import choices, finding, use_row
+from roofline.answers.search_result import Search
+from roofline.dashboard import choices, search_runs, use_row
 from roofline.dashboard import find_tables as tables
 from roofline.dashboard import find_words as words
 from roofline.dashboard.charts import chart
@@ -149,7 +149,7 @@ def _answer(values: Values, query: SearchQuery) -> Search | None:
         st.html(f'<p class="rf-note">{esc(tr(words.NOT_RUN))}</p>')
         return None
     try:
-        found = finding.known(ran) or _searched(ran)
+        found = search_runs.known(ran) or _searched(ran)
     except RooflineError as error:
         st.html(notice(tr("No answer for this"), esc(error)))
         return None
@@ -165,7 +165,7 @@ def _searched(query: SearchQuery) -> Search:
     def told(share: float, done: int, of: int) -> None:
         bar.progress(share, words.progress_words(done, of))
 
-    found = finding.found(query, told)
+    found = search_runs.found(query, told)
     bar.empty()
     return found
 
@@ -209,7 +209,7 @@ def _winners(found: Search, frame: Frame) -> None:
 def _file(written: Callable[[Search], bytes], query: SearchQuery) -> bytes:
     """A file of an answer: files never change language."""
     with told_in(ENGLISH):
-        return written(finding.found(query, finding.untold))
+        return written(search_runs.found(query, search_runs.untold))
 
 
 def _frontier(found: Search, look: Look) -> None:

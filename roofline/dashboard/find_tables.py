@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from roofline import link
-from roofline.answers.found import Deployment, FrontierPoint, Loser, Search
+from roofline.answers.search_result import Deployment, FrontierPoint, Loser, Search
 from roofline.answers.serialise import plain, search_json
 from roofline.dashboard.find_words import CAUSE_WORDS, PAID_WORDS, plan_words
 from roofline.language import later, tr

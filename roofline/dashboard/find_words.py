@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from roofline.answers.found import Cause, Deployment, Search
 from roofline.answers.inverse import Solved
 from roofline.answers.pricing import PriceKind
 from roofline.answers.report import Plan
+from roofline.answers.search_result import Cause, Deployment, Search
 from roofline.catalog.hardware import load_hardware
 from roofline.dashboard.choices import model_words
 from roofline.dashboard.fields import Values

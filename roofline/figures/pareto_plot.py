@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf, log10
 from typing import Any
 
-from roofline.answers.found import Deployment, FrontierPoint, Search
+from roofline.answers.search_result import Deployment, FrontierPoint, Search
 from roofline.figures.log_axis import log_axis
 from roofline.figures.theme import Look, Spec, axis_title, base_layout, safe, tint
 from roofline.figures.words import sig

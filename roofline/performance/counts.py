@@ -15,7 +15,7 @@ from roofline.formulas.experts import distinct_experts
 from roofline.formulas.memory import paged_tokens
 from roofline.language import tr
 from roofline.performance.ledger import state_bytes
-from roofline.performance.spans import held_tokens, visited_pairs
+from roofline.performance.reach import held_tokens, visited_pairs
 from roofline.performance.weights import weight_bytes
 from roofline.specs.model import Attend, ModelSpec, Part, Recurrence, Tensor
 from roofline.units import BITS_PER_BYTE, Floats

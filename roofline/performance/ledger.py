@@ -19,8 +19,8 @@ from roofline.formulas.attention import attention_flops
 from roofline.formulas.experts import distinct_experts
 from roofline.performance.imbalance import fullest_share
 from roofline.performance.machine import Rates
+from roofline.performance.reach import decoded_pairs, held_tokens, read_tokens
 from roofline.performance.sharding import Shard
-from roofline.performance.spans import decoded_pairs, held_tokens, read_tokens
 from roofline.performance.structure import AttendTerm, MatrixColumns, MatrixTerm, RecurrenceTerm, Structure
 from roofline.specs.model import Recurrence, Routing
 from roofline.units import BITS_PER_BYTE, Floats

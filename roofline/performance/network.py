@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from roofline.performance.context import exchange_bytes
+from roofline.performance.context_exchange import exchange_bytes
 from roofline.performance.exchange import exchange
 from roofline.performance.ledger import ACTIVATION_BYTES, Load, own_positions
 from roofline.performance.machine import Machine, Rates

@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from roofline import link
+from roofline.answers.bench_commands import measuring
 from roofline.answers.evaluate import evaluate
 from roofline.answers.inverse import longest_context
-from roofline.answers.measuring import measuring
 from roofline.answers.moves import moves
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import MemoryTier

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roofline import MachineQuery, PurchaseQuery, Scenario, evaluate, machine_advice, purchase_advice
-from roofline.answers.roominess import MOST_CONTEXT_TOKENS
+from roofline.answers.longest_context import MOST_CONTEXT_TOKENS
 
 CLOSE = 1e-9
 MACHINES = [("rtx4090", 1), ("rtx3090", 2), ("apple-m4max", 1), ("h100-sxm", 8), ("epyc-9654", 1), ("l40s", 4)]

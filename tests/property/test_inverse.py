@@ -22,7 +22,7 @@ from roofline.answers.inverse import (
     needed_bandwidth,
     solved,
 )
-from roofline.answers.roominess import MOST_CONTEXT_TOKENS
+from roofline.answers.longest_context import MOST_CONTEXT_TOKENS
 from roofline.errors import InputError, PlanError
 
 CLOSE = 1e-9

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roofline import Scenario, evaluate, sweep
 from roofline.performance.exchange import _copies
-from roofline.performance.spans import decoded_pairs, read_tokens
+from roofline.performance.reach import decoded_pairs, read_tokens
 from roofline.specs.model import Attend, Routing
 
 RATES = ("output_tokens_per_s", "tokens_per_s_per_user", "prefill_tokens_per_s", "requests_per_s", "request_output_tokens_per_s")
@@ -100,7 +100,7 @@ def test_the_widest_stage_keeps_the_cache_of_its_layers(model: str, layers: int,
 
 
 def test_a_step_carries_no_more_of_a_prompt_than_the_engine_takes_at_once() -> None:
-    from roofline.answers.loaded import under_load
+    from roofline.answers.under_load import under_load
 
     report = evaluate(Scenario(model="llama-3.1-8b", hardware="rtx4090", weights="q4_k_m", engine="llama-cpp", batch=8))
     found = under_load(report)

@@ -10,6 +10,7 @@ from roofline.answers.anatomy import anatomy, own_model
 from roofline.answers.curves import batch_curve
 from roofline.answers.explain import explain
 from roofline.answers.presets import PRESETS
+from roofline.answers.resolve import resolve
 from roofline.answers.serialise import plain, report_json
 from roofline.catalog.models import model_ids
 from roofline.errors import InputError, MissingFactError, UnknownIdError
@@ -267,3 +268,22 @@ def test_one_sequence_is_spoken_of_as_one_and_an_unknown_price_has_no_unit() -> 
     assert "n/a/h" not in text
     assert "price of a device          n/a: no price is known" in text
     assert "1 sequences" not in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"model": "llama-3.1-8b", "hardware": "h100-sxm"}, ("head_compute_factor", "attention_compute_frac", "page_tokens")),
+        (
+            {"model": "deepseek-v3", "hardware": "h100-sxm", "devices": 16},
+            ("expert_layer_s", "expert_half_tokens", "exchange_latency_s", "exchange_frac", "hop_s"),
+        ),
+    ],
+    ids=["dense", "experts"],
+)
+def test_every_constant_that_times_rest_on_is_among_the_assumptions(fields: dict, names: tuple[str, ...]) -> None:
+    scenario = Scenario(**fields)
+    engine, listed = resolve(scenario).engine, evaluate(scenario).assumptions
+    for name in names:
+        constant = getattr(engine, name)
+        assert any(row.basis == constant.basis and row.value.endswith(")") for row in listed), name

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from roofline import Scenario, evaluate
-from roofline.answers.loaded import under_load
 from roofline.answers.resolve import resolve
 from roofline.answers.serialise import report_json
+from roofline.answers.under_load import under_load
 from roofline.cli import app
 from roofline.performance.interference import Interference
 from roofline.performance.serving import mixed_step, saturated

@@ -14,7 +14,7 @@ from roofline.catalog.models import load_model, model_entries, model_ids
 from roofline.errors import InputError, UnknownIdError
 from roofline.performance.counts import count_model, model_counts, sequence_flops
 from roofline.performance.gguf import more_bits
-from roofline.performance.spans import held_tokens, read_tokens, visited_pairs
+from roofline.performance.reach import held_tokens, read_tokens, visited_pairs
 from roofline.performance.weights import tensor_bits, weight_bytes
 from roofline.specs.model import Attend
 

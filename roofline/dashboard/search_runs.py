@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
-from roofline.answers.found import Search
 from roofline.answers.search import Entry, Passed, search
+from roofline.answers.search_result import Search
 from roofline.language import chosen
 from roofline.specs.search import SearchQuery
 

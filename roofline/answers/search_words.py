@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from roofline.answers.found import Cause, Deployment, Loser
-from roofline.answers.picking import Chosen
 from roofline.answers.replicas import Option, Points, capacity
 from roofline.answers.report import Bound, Phase
+from roofline.answers.search_batch import Chosen
+from roofline.answers.search_result import Cause, Deployment, Loser
 from roofline.language import later, tr
 from roofline.specs.hardware import Accelerator
 from roofline.specs.search import SearchQuery

@@ -11,8 +11,8 @@ import numpy as np
 from roofline.formulas.sequence import passed_query_bytes, ring_attention_bytes
 from roofline.performance.ledger import ACTIVATION_BYTES, Load
 from roofline.performance.machine import Rates
+from roofline.performance.reach import held_tokens
 from roofline.performance.sharding import Shard
-from roofline.performance.spans import held_tokens
 from roofline.performance.structure import Structure
 from roofline.units import Floats
 

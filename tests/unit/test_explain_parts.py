@@ -11,10 +11,10 @@ from dataclasses import asdict
 import pytest
 from typer.testing import CliRunner
 
+from roofline.answers.bench_commands import measuring
 from roofline.answers.evaluate import evaluate
 from roofline.answers.explain import explain
-from roofline.answers.grounds import step_grounds
-from roofline.answers.measuring import measuring
+from roofline.answers.explain_parts import step_grounds
 from roofline.answers.presets import PRESETS
 from roofline.answers.report import Explanation
 from roofline.answers.serialise import plain

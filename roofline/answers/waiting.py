@@ -19,6 +19,7 @@ def waiting(
 
     Each attention group is a queue with Poisson arrivals and constant service (M/D/1): the time between two prompts of a
     full pipeline. An arrival also waits for the decode step that is running, half of one on average, and for its window.
+    Percentiles are sums of those of the parts, which are independent: that is an upper estimate.
     """
     arrivals = request_rate / groups
     between = computed_tokens * groups / times.prefill_tokens_per_s

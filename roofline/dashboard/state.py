@@ -23,7 +23,7 @@ from roofline.dashboard.formula_view import FORMULA_VIEW
 from roofline.dashboard.machine_view import MACHINE_VIEW
 from roofline.dashboard.typed import WORDS, Refused, read
 from roofline.errors import LinkError
-from roofline.language import ENGLISH, LANGUAGES, later, tr
+from roofline.language import ENGLISH, LANGUAGES, later, tr, use
 from roofline.specs.scenario import Scenario
 
 PREFIX = "in_"
@@ -135,6 +135,7 @@ def set_controls(scenario: Scenario) -> None:
 
 def open_link(text: str) -> None:
     """Let every control show the question of a link; what cannot be read of it is told. Callbacks only."""
+    use(language())  # callbacks run before a language is chosen
     try:
         decoded = link.from_query(text)
     except LinkError as error:

@@ -101,11 +101,11 @@ def plain_number(value: float) -> str:
     return localised(f"{value:.15f}".rstrip("0") if _LEAST_PLAIN <= abs(value) < MILLI else f"{value:g}")
 
 
-def rounded_down(value: float, digits: int = 4) -> float:
+def rounded_down(value: float, digits: int = 6) -> float:
     """The largest number of so few digits that is not above a positive one.
 
     >>> rounded_down(3.7311311626565372), rounded_down(0.3), rounded_down(12345.6)
-    (3.731, 0.3, 12340.0)
+    (3.73113, 0.3, 12345.6)
     """
     return float(Context(prec=digits, rounding=ROUND_DOWN).create_decimal(repr(float(value))))
 

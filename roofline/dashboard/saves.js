@@ -79,14 +79,16 @@ const figureFile = async (plot, name, kind) => {
 };
 const tableRows = (table) => [...table.rows].map((row) => [...row.cells].map((one) => one.innerText.trim()));
 
+const save = (event) => {
+  const button = event.target.closest?.('button[data-save]');
+  if (!button) return;
+  const { save: kind, figure, name } = button.dataset;
+  if (figure) figureFile(document.querySelector(`.st-key-${CSS.escape(figure)} .js-plotly-plot`), name, kind);
+  else download(`${name}.csv`, 'text/csv', csv(tableRows(button.closest('.rf-tabled').querySelector('table'))));
+};
+
 export default function () {
-  const save = (event) => {
-    const button = event.target.closest?.('button[data-save]');
-    if (!button) return;
-    const { save: kind, figure, name } = button.dataset;
-    if (figure) figureFile(document.querySelector(`.st-key-${CSS.escape(figure)} .js-plotly-plot`), name, kind);
-    else download(`${name}.csv`, 'text/csv', csv(tableRows(button.closest('.rf-tabled').querySelector('table'))));
-  };
+  if (document.documentElement.dataset.saves) return; // once for all pages and runs: no click falls between two of them
+  document.documentElement.dataset.saves = 'on';
   document.addEventListener('click', save);
-  return () => document.removeEventListener('click', save);
 }

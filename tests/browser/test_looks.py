@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .visits import PHONE, WIDE, idle, widths
+from .visits import PHONE, WIDE, idle, serious_findings, widths
 
 pytestmark = pytest.mark.browser
 PAGES = (
@@ -56,6 +56,7 @@ def test_nothing_leaves_its_place(browser: Browser, app_url: str, address: str, 
         heights = page.evaluate("() => [...document.querySelectorAll('.rf-table tr')].map((e) => e.clientHeight)")
         assert max(heights, default=0) < TALLEST_ROW_PX
         expect(page.locator(".modebar-btn")).to_have_count(0)
+        assert serious_findings(page) == []
     finally:
         page.close()
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 def saved(page: Page, name: str, tmp_path: Path, *, nth: int = 0) -> Path:
+    page.locator("html[data-saves=on]").wait_for(state="attached", timeout=30_000)
     with page.expect_download() as waiting:
         page.get_by_role("button", name=name).nth(nth).click()
     path = tmp_path / waiting.value.suggested_filename

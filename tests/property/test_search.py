@@ -154,7 +154,8 @@ def test_brute_force_agrees_where_electricity_is_paid(space: tuple[str, list[Sce
     found = search(asked(model, **wishes, price="owned")).winners
     usd = [w.usd_per_hour if "request_rate" in wishes else w.usd_per_million_tokens for w in found]
     assert dict(zip([(w.scenario.hardware, w.scenario.weights) for w in found], usd, strict=True)) == pytest.approx(
-        best, rel=1e-6
+        best,
+        rel=2e-5,  # six digits of a rate
     )
     assert usd == sorted(usd)
 

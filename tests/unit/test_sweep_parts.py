@@ -245,6 +245,11 @@ def test_the_command_fills_a_folder_and_takes_it_up_again(tmp_path: Path) -> Non
     assert len(pd.read_parquet(tmp_path / "out")) == 6
 
 
+def _heeds_interrupts() -> None:
+    """What is started in the background of a shell ignores them otherwise."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_command_that_is_stopped_goes_on(workers: int, tmp_path: Path) -> None:
     numbers = ",".join(map(str, range(1, 1501)))
@@ -261,7 +266,8 @@ def test_a_command_that_is_stopped_goes_on(workers: int, tmp_path: Path) -> None
         "--out",
         f"{tmp_path}/out/",
     ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, preexec_fn=_heeds_interrupts, **pipes) as running:
         while not list(tmp_path.glob("out/part-*")):
             assert running.poll() is None, running.communicate()
             time.sleep(0.02)

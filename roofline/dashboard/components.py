@@ -9,10 +9,10 @@ from roofline.language import tr
 
 _LINK_HTML = """
 <div class="row">
-  <button type="button" class="change"></button>
-  <button type="button" class="copy"></button>
+  <button type="button" class="change">Change</button>
+  <button type="button" class="copy">Copy link</button>
   <span class="status" role="status" aria-live="polite"></span>
-  <input class="link" readonly hidden>
+  <input class="link" aria-label="Link to this page" readonly hidden>
 </div>
 """
 _LINK_CSS = """

@@ -87,6 +87,7 @@ def test_a_slider_moves_the_verdict_and_opens_in_the_calculator(page: Page, app_
     page.wait_for_url("**story=batching*64**")
     page.go_back()
     expect(verdict).to_contain_text("With 32 at once", timeout=30_000)
+    idle(page)
     page.get_by_role("link", name="Open in the Calculator").click()
     expect(page.get_by_text("Tokens/s per user").first).to_be_visible(timeout=30_000)
     expect(page.locator(".rf-line")).to_contain_text("Llama-3.3-70B")

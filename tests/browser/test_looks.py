@@ -82,8 +82,11 @@ def test_a_narrow_window_has_the_figures_of_a_phone(browser: Browser, app_url: s
     said = []
     for kind in (PHONE, NARROW_WINDOW):
         page = visit(browser, app_url, "?v=1", "en", kind)
-        expect(page.locator(".st-key-roofline_chart .annotation").first).to_be_attached(timeout=30_000)
-        said.append(page.locator(".st-key-roofline_chart .annotation").all_inner_texts())
+        words = page.locator(".st-key-roofline_chart .annotation")
+        expect(words.first).to_be_attached(timeout=30_000)
+        if said:
+            expect(words).to_have_count(len(said[0]), timeout=30_000)
+        said.append(words.all_inner_texts())
         page.close()
     assert said[0] == said[1]
 

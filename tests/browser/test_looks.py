@@ -70,6 +70,7 @@ def test_the_menu_of_a_phone_is_one_row_that_shows_where_one_is(browser: Browser
         middles, sizes = zip(*page.evaluate(_MENU), strict=True)
         assert max(middles) - min(middles) < 4
         assert len(set(sizes)) == 1
+        page.wait_for_function("document.querySelector('.rf-here').getBoundingClientRect().right <= innerWidth", timeout=30_000)
         here = page.locator(".rf-here").bounding_box()
         assert here is not None
         assert here["x"] >= 0

@@ -8,22 +8,11 @@ from roofline.language import later, localised, tr
 from roofline.performance.lora import adapter_bytes
 from roofline.performance.structure import MatrixTerm
 from roofline.specs.engine import Constant, EngineProfile
-from roofline.specs.hardware import Category
+from roofline.specs.hardware import CATEGORY_WORDS
 from roofline.specs.scenario import Scenario
 from roofline.specs.speculation import LOOKUP, MODULE, Speculation
 from roofline.units import memory_size
 
-_CATEGORIES: dict[Category, str] = {
-    "datacentre GPU": later("datacentre GPU"),
-    "TPU": "TPU",
-    "accelerator": later("accelerator"),
-    "consumer GPU": later("consumer GPU"),
-    "workstation GPU": later("workstation GPU"),
-    "embedded GPU": later("embedded GPU"),
-    "Apple": "Apple",
-    "server CPU": later("server CPU"),
-    "desktop CPU": later("desktop CPU"),
-}
 _CACHED = later(
     "prefill computes the rest on top of them and prefill rates count computed tokens only; every sequence keeps and reads a "
     "whole cache of its own, though shared prefixes could be held once; storage between requests is free"
@@ -142,7 +131,7 @@ def _host_assumptions(found: Resolved, scenario: Scenario) -> list[Assumption]:
     if found.box is None or found.box.host is None:
         return []
     host = found.box.host
-    category = tr(_CATEGORIES[found.accelerator.category])
+    category = tr(CATEGORY_WORDS[found.accelerator.category])
     named = tr("as asked") if scenario.host else tr("usual beside a {category}; name yours", category=category)
     fitted = tr("as asked") if scenario.host_memory_gib else tr("the most its CPU takes; give yours")
     return [

@@ -7,14 +7,13 @@ from datetime import date
 
 from roofline.answers.browse import ModelRow, Roof, is_old
 from roofline.catalog.models import ModelEntry
-from roofline.dashboard.catalogue_tables import CATEGORIES
 from roofline.dashboard.details import facts_html, source_html
 from roofline.dashboard.text import Markup, count_words, esc, gb, heading, notice, table
 from roofline.figures.device_roofs import DASHES, LETTERS, MARKS
 from roofline.figures.theme import Palette
 from roofline.figures.words import sig
 from roofline.language import later, localised, tr
-from roofline.specs.hardware import Accelerator, Price
+from roofline.specs.hardware import CATEGORY_WORDS, Accelerator, Price
 from roofline.specs.model import ModelSpec
 from roofline.units import memory_size, with_prefix
 
@@ -31,7 +30,7 @@ def device_html(device: Accelerator) -> str:
     """What the catalogue knows about a device, but for its prices."""
     state = f" {tr('Announced, not shipping.')}" if device.announced else ""
     memory = f" {tr('{kind} memory.', kind=esc(device.memory_type))}" if device.memory_type else ""
-    first = f"{esc(device.vendor)}, {esc(tr(CATEGORIES[device.category]))}, {device.year}.{memory}{state} {_grade(device)}"
+    first = f"{esc(device.vendor)}, {esc(tr(CATEGORY_WORDS[device.category]))}, {device.year}.{memory}{state} {_grade(device)}"
     also = tr("Also found as {names}.", names=esc(", ".join(device.aliases)))
     names = f'<p class="rf-note">{also}</p>' if device.aliases else ""
     note = f'<p class="rf-note">{esc(device.note)}</p>' if device.note else ""

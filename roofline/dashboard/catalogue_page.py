@@ -25,7 +25,7 @@ from roofline.catalog.hardware import catalogue_hardware_id, load_hardware
 from roofline.catalog.models import catalogue_model_id, load_model, model_entries
 from roofline.dashboard import choices, state
 from roofline.dashboard.catalogue_blocks import device_html, model_html, nothing_found, prices_html, roofs_key
-from roofline.dashboard.catalogue_tables import CATEGORIES, columns, device_frame, json_bytes, model_frame
+from roofline.dashboard.catalogue_tables import columns, device_frame, json_bytes, model_frame
 from roofline.dashboard.catalogue_view import (
     CATALOGUE_VIEW,
     EXPERTS,
@@ -46,7 +46,7 @@ from roofline.figures.device_roofs import roofs_alt, roofs_figure
 from roofline.figures.theme import Look
 from roofline.figures.words import rate_name
 from roofline.language import ENGLISH, later, told_in, tr
-from roofline.specs.hardware import Accelerator
+from roofline.specs.hardware import CATEGORY_WORDS, Accelerator
 from roofline.specs.scenario import Scenario
 from roofline.units import GIGA
 
@@ -90,7 +90,7 @@ def _filtered(values: Values) -> tuple[DeviceRow, ...] | tuple[ModelRow, ...]:
     with cells.cell():
         _open_list(tr("Maker"), "vendor", vendors())
     with cells.cell():
-        _open_list(tr("Kind"), "category", categories(), lambda category: tr(CATEGORIES[category]))
+        _open_list(tr("Kind"), "category", categories(), lambda category: tr(CATEGORY_WORDS[category]))
     with cells.cell():
         _open_list(tr("From year"), "year", years())
     with cells.cell():

@@ -14,20 +14,9 @@ from numpy.typing import NDArray
 from roofline.answers.browse import DeviceRow, ModelRow
 from roofline.answers.catalogs import catalog_json
 from roofline.language import later, tr
-from roofline.specs.hardware import Category
+from roofline.specs.hardware import CATEGORY_WORDS
 from roofline.units import GIBI, GIGA, KILO, TERA
 
-CATEGORIES: dict[Category, str] = {
-    "datacentre GPU": later("datacentre GPU"),
-    "TPU": later("TPU"),
-    "accelerator": later("accelerator"),
-    "consumer GPU": later("consumer GPU"),
-    "workstation GPU": later("workstation GPU"),
-    "embedded GPU": later("embedded GPU"),
-    "Apple": later("Apple"),
-    "server CPU": later("server CPU"),
-    "desktop CPU": later("desktop CPU"),
-}
 _GRADES = {"A": later("A vendor"), "B": later("B secondary"), "C": later("C unverified")}
 _HEADS = {
     "device": later("device"),
@@ -76,7 +65,7 @@ def device_frame(rows: Sequence[DeviceRow]) -> pd.DataFrame:
             "USD/h": [row.usd_per_h for row in rows],
             "evidence": [tr(_GRADES[row.grade]) for row in rows],
             "unverified facts": [row.n_unverified for row in rows],
-            "kind": [tr(CATEGORIES[row.category]) for row in rows],
+            "kind": [tr(CATEGORY_WORDS[row.category]) for row in rows],
             "state": [tr("announced") if row.announced else tr("shipping") for row in rows],
             "id": [row.id for row in rows],
         }

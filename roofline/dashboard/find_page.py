@@ -15,7 +15,6 @@ from roofline.dashboard import find_words as words
 from roofline.dashboard.charts import chart
 from roofline.dashboard.fields import Values
 from roofline.dashboard.find_view import (
-    CATEGORIES,
     FIND_VIEW,
     MOST,
     MOST_NAMED,
@@ -34,6 +33,7 @@ from roofline.errors import RooflineError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
 from roofline.figures.theme import Look
 from roofline.language import ENGLISH, cached, localised, told_in, tr
+from roofline.specs.hardware import CATEGORIES
 from roofline.specs.search import AS_STORED, SearchQuery
 
 _RAN, _GO, _SOLVED = "_find_ran", "_find_go", "_find_solved"

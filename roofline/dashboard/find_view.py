@@ -12,7 +12,7 @@ from roofline.dashboard.fields import Values
 from roofline.dashboard.pairs import number, one_of, pairs_view, several_of, yes_no
 from roofline.errors import InputError
 from roofline.language import tr
-from roofline.specs.hardware import Category
+from roofline.specs.hardware import CATEGORIES
 from roofline.specs.scenario import Scenario
 from roofline.specs.search import AS_STORED, PriceBasis, SearchQuery
 from roofline.units import KILO
@@ -23,7 +23,6 @@ AS_EXPECTED = 0
 """No percentile: the middle of the prediction, nobody waits."""
 PERCENTILES = (AS_EXPECTED, 50, 80, 90, 95, 99)
 PRICES: tuple[PriceBasis, ...] = get_args(PriceBasis)
-CATEGORIES: tuple[Category, ...] = get_args(Category)
 MOST = tuple(2**k for k in range(9))
 QUESTIONS = ("batch", "context", "devices", "bandwidth", "price", "compute-bound")
 MOST_NAMED = 40

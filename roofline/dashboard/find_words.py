@@ -15,7 +15,7 @@ from roofline.dashboard.fields import Values
 from roofline.dashboard.text import esc, first_upper, table
 from roofline.figures.words import BOUND_WORDS, sig
 from roofline.language import later, localised, tr
-from roofline.specs.hardware import Category
+from roofline.specs.hardware import CATEGORY_WORDS, Category
 from roofline.specs.search import SearchQuery
 from roofline.units import duration
 
@@ -29,17 +29,6 @@ PAID_WORDS: dict[PriceKind, str] = {
     "power only": later("power only"),
     "yours": later("your price"),
     "unknown": later("no price is known"),
-}
-CATEGORY_WORDS: dict[Category, str] = {
-    "datacentre GPU": later("datacentre GPU"),
-    "TPU": later("TPU"),
-    "accelerator": later("accelerator"),
-    "consumer GPU": later("consumer GPU"),
-    "workstation GPU": later("workstation GPU"),
-    "embedded GPU": later("embedded GPU"),
-    "Apple": later("Apple"),
-    "server CPU": later("server CPU"),
-    "desktop CPU": later("desktop CPU"),
 }
 QUESTION_WORDS = {
     "batch": later("Largest batch within a TPOT"),

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from pydantic import Field, PositiveInt
 
 from roofline.errors import MissingFactError
+from roofline.language import later
 from roofline.specs.base import Frozen
 from roofline.specs.formats import Dtype
 from roofline.units import Unit, to_base
@@ -25,6 +26,17 @@ Category = Literal[
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 """In the order people look for them."""
+CATEGORY_WORDS: dict[Category, str] = {
+    "datacentre GPU": later("datacentre GPU"),
+    "TPU": later("TPU"),
+    "accelerator": later("accelerator"),
+    "consumer GPU": later("consumer GPU"),
+    "workstation GPU": later("workstation GPU"),
+    "embedded GPU": later("embedded GPU"),
+    "Apple": later("Apple"),
+    "server CPU": later("server CPU"),
+    "desktop CPU": later("desktop CPU"),
+}
 
 
 class Source(Frozen):

@@ -21,6 +21,8 @@ from roofline.dashboard.accuracy_words import limit_sentence, trust_sentence
 from roofline.dashboard.shell import FAULT
 from roofline.language import told_in
 
+from .runs import html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)>"
 HEAD = "id,hardware_id,model_id,kind,metric,value,weight_format,engine,batch_or_concurrency,input_len,output_len"
@@ -32,10 +34,6 @@ def opened(page: str = "accuracy") -> AppTest:
     app = AppTest.from_file(APP, default_timeout=120)
     app._page_hash = calc_hash(page)
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
 
 
 def figure(app: AppTest) -> dict:

@@ -17,6 +17,8 @@ from roofline.dashboard.catalogue_tables import device_frame, json_bytes, model_
 from roofline.dashboard.catalogue_view import CATALOGUE_VIEW, USUAL, read, written
 from roofline.dashboard.shell import FAULT
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)>"
 KEY = CATALOGUE_VIEW.widget
@@ -28,14 +30,6 @@ def shown(text: str = "", **query: str) -> AppTest:
         app.query_params[name] = value
     app._page_hash = calc_hash("catalogue")
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def button(app: AppTest, label: str):

@@ -13,6 +13,8 @@ from roofline.answers.stories import STORIES
 from roofline.dashboard.shell import FAULT
 from roofline.dashboard.story_words import NO_STORY, WORDS
 
+from .runs import html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 LLAMA = {"v": "1", "model": "llama-3.1-8b", "n": "1", "batch": "16"}
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -24,10 +26,6 @@ def opened(page: str, query: dict[str, str] | None = None) -> AppTest:
         app.query_params[name] = value
     app._page_hash = calc_hash(page)
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
 
 
 def query(app: AppTest) -> dict[str, str]:

@@ -23,6 +23,8 @@ from roofline.figures.words import sig
 from roofline.language import told_in
 from roofline.specs.scenario import Scenario
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 LLAMA = {"v": "1", "model": "llama-3.3-70b", "hw": "h200-sxm", "n": "4", "w": "fp8", "batch": "64"}
 
@@ -33,14 +35,6 @@ def opened(page: str = "cost", **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def scenario(app: AppTest) -> Scenario:

@@ -12,6 +12,8 @@ from streamlit.util import calc_hash
 from roofline.dashboard.experts_words import UNLIKE
 from roofline.dashboard.shell import FAULT
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
@@ -21,14 +23,6 @@ def opened(**query: str) -> AppTest:
         app.query_params[name] = value
     app._page_hash = calc_hash("experts")
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def values(app: AppTest) -> list[str]:

@@ -22,6 +22,8 @@ from roofline.errors import InputError
 from roofline.figures.pareto_plot import pareto_alt, pareto_figure
 from roofline.figures.theme import Look
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = "hw:h100-sxm/l40s,most:16"
 MODEL = {"model": "llama-3.3-70b"}
@@ -33,14 +35,6 @@ def opened(**query: str) -> AppTest:
     for name, value in {**MODEL, **query}.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def test_nothing_runs_until_it_is_asked_for() -> None:

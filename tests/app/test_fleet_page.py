@@ -21,6 +21,8 @@ from roofline.dashboard.quantities import CALL, DAY, PEOPLE
 from roofline.dashboard.shell import FAULT
 from roofline.language import told_in
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 SMALL = {"v": "1", "model": "llama-3.1-8b", "hw": "h100-sxm", "n": "1", "batch": "most", "in": "1000", "out": "200"}
 
@@ -31,14 +33,6 @@ def opened(page: str = "fleet", **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def devices(app: AppTest) -> int:

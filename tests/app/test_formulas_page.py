@@ -16,6 +16,8 @@ from roofline.dashboard.formula_view import FORMULA_VIEW, read, start, step, wri
 from roofline.dashboard.formulas_page import TOPICS, command
 from roofline.dashboard.shell import FAULT
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -26,14 +28,6 @@ def opened(**query: str) -> AppTest:
         app.query_params[name] = value
     app._page_hash = calc_hash("formulas")
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def result(app: AppTest) -> str:

@@ -23,6 +23,8 @@ from roofline.figures.machine_plot import machine_figure
 from roofline.figures.theme import Look
 from roofline.language import told_in
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
@@ -32,14 +34,6 @@ def opened(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def test_the_page_lists_what_the_machine_runs() -> None:

@@ -29,6 +29,8 @@ from roofline.errors import InputError
 from roofline.figures.theme import PALETTES
 from roofline.language import told_in
 
+from .runs import address, html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "<img src=x onerror=alert(1)> *a* :red[b] $c$"
 SMALL = {
@@ -58,16 +60,8 @@ def turned(app: AppTest, page: str) -> AppTest:
     return app.run()
 
 
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
 def values(app: AppTest) -> list[str]:
     return [re.sub("<[^>]*>", "", shown) for shown in re.findall(r'<p class="rf-value">(.*?)</p>', html(app))]
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def button(app: AppTest, label: str):

@@ -34,6 +34,8 @@ from roofline.dashboard.saved import saved_data
 from roofline.figures.theme import LIGHT
 from roofline.specs.scenario import Scenario
 
+from .runs import html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 LLAMA = Scenario(model="llama-3.3-70b", hardware="h200-sxm", weights="fp8", batch=32, input_tokens=2048, output_tokens=512)
 RATED = Scenario(
@@ -56,10 +58,6 @@ def opened(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
 
 
 def test_the_quick_moves_are_there_with_their_effects() -> None:

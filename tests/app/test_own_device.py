@@ -13,6 +13,8 @@ from roofline import link
 from roofline.catalog.hardware import load_hardware, packed_device
 from roofline.dashboard.shell import FAULT
 
+from .runs import address, html
+
 ROOT = Path(__file__).parents[2]
 MINE = """
 sources:
@@ -39,18 +41,10 @@ def opened(**query: str) -> AppTest:
     return app.run()
 
 
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
-
-
 def uploading(content: bytes, app: AppTest | None = None) -> AppTest:
     app = app or opened(model="llama-3.1-8b", w="q8_0")
     app.file_uploader(key="own_device_file").set_value(("mine.yaml", content, "application/yaml"))
     return app.run()
-
-
-def address(app: AppTest) -> dict[str, str]:
-    return {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
 
 def test_a_link_with_a_device_shows_its_name_and_keeps_it() -> None:

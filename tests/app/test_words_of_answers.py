@@ -16,6 +16,8 @@ from roofline.dashboard.details import operator_frame, shown_frame
 from roofline.figures.words import axis_number, count_tick
 from roofline.specs.scenario import Scenario
 
+from .runs import html
+
 APP = str(Path(__file__).parents[2] / "app.py")
 POWER_OF_TEN = re.compile(r"\de[+-]?\d", re.IGNORECASE)
 
@@ -25,10 +27,6 @@ def opened(**query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(block.proto.body for block in app.get("html"))
 
 
 @pytest.fixture(scope="module")
